@@ -1,0 +1,28 @@
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: demo test lint types bench docs readme clean
+
+demo: .venv/installed  ## Train, enrol and score on embedded images; writes demo/report.html
+	$(BIN)/corel demo
+
+test: lint types  ## Everything that must be true before a change lands
+	$(BIN)/pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed
+	$(BIN)/mypy
+
+bench: .venv/installed  ## Ratios against peers, measured side by side
+	$(BIN)/python -m benchmarks.persistence
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv demo docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Speed against peers, measured side by side in one run; numbers are written to ``benchmarks/results``."""

@@ -1,0 +1,10 @@
+from . import images as images
+from . import theory as theory
+from ._version import __version__ as __version__
+from .loss import ConnectivityLoss as ConnectivityLoss
+from .loss import connectivity_loss as connectivity_loss
+from .persistence import Barcode as Barcode
+from .persistence import barcode as barcode
+from .persistence import death_times as death_times
+from .persistence import merge_edges as merge_edges
+from .persistence import plot_barcode as plot_barcode
