@@ -1,0 +1,78 @@
+"""What the terminal shows: one console for messages and one progress bar, both on standard error.
+
+Standard output belongs to results. A bar appears only where somebody watches: never in a pipe, a log
+file or a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Item = TypeVar("Item")
+
+
+class Advance(Protocol):
+    """Moves a progress bar forward by `steps`; `note` replaces the text at its right end (a loss, a rate)."""
+
+    def __call__(self, steps: float = 1.0, note: str | None = None) -> None: ...
+
+
+def console() -> Console:
+    """Give the console for messages on standard error, coloured only on a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress_bar(description: str, total: float | None = None, *, quiet: bool = False) -> Iterator[Advance]:
+    """Show a bar while the block runs; the block calls what it is given to move the bar on.
+
+    Example:
+        >>> with progress_bar("encoding", total=3) as advance:
+        ...     for _ in range(3):
+        ...         advance(note="batch of 100")
+
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    err = console()
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    ]
+    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bar:
+        task = bar.add_task(description, total=total, note="")
+
+        def advance(steps: float = 1.0, note: str | None = None) -> None:
+            if note is not None:
+                bar.update(task, note=note)
+            bar.advance(task, steps)
+
+        yield advance
+
+
+def track(
+    iterable: Iterable[Item], description: str, total: float | None = None, *, quiet: bool = False
+) -> Iterator[Item]:
+    """Yield the items of `iterable` and show how many are done; `total` is their `len` where they have one.
+
+    Example:
+        >>> [n * n for n in track(range(3), "squaring")]
+        [0, 1, 4]
+
+    """
+    if total is None and isinstance(iterable, Sized):
+        total = len(iterable)
+    with progress_bar(description, total, quiet=quiet) as advance:
+        for item in iterable:
+            yield item
+            advance()
