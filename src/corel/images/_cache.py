@@ -1,0 +1,64 @@
+"""Decoded images kept in a file that is found, and checked, by content alone.
+
+The name of a cache file is the fingerprint of the bytes it was decoded from; inside, a digest covers what it
+holds. A file that is damaged, foreign or of another format is as good as none. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from corel.images._decoding import Decoded
+from corel.images._places import cache_folder
+from corel.images._set import UInt8Array
+
+
+def load(key: str, files: int, size: int) -> Decoded | None:
+    """Give what was stored under `key`, or None unless it is whole and fits."""
+    try:
+        with safe_open(_path(key), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            pixels = file.get_tensor("pixels")
+        broken = {int(i): str(reason) for i, reason in json.loads(metadata["broken"]).items()}
+        intact = metadata["digest"] == _digest(key, pixels, metadata["broken"])
+    except (OSError, SafetensorError, KeyError, ValueError, AttributeError):
+        return None
+    if not intact or pixels.dtype != np.uint8 or pixels.shape != (files, size, size, 3):
+        return None
+    return Decoded(pixels, broken, key)
+
+
+def store(decoded: Decoded) -> None:
+    """Keep `decoded` for the next time; where the folder cannot be written, do without."""
+    if decoded.key is None:
+        return
+    path, broken = _path(decoded.key), json.dumps({str(i): reason for i, reason in decoded.broken.items()})
+    metadata = {"broken": broken, "digest": _digest(decoded.key, decoded.pixels, broken)}
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
+        os.close(handle)
+        save_file({"pixels": decoded.pixels}, temporary, metadata)
+        Path(temporary).replace(path)
+    except (OSError, SafetensorError):
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _path(key: str) -> Path:
+    return cache_folder() / "images" / f"{key}.safetensors"
+
+
+def _digest(key: str, pixels: UInt8Array, broken: str) -> str:
+    digest = hashlib.blake2b(f"{key} {list(pixels.shape)} {broken}".encode(), digest_size=32)
+    digest.update(np.ascontiguousarray(pixels).data)
+    return digest.hexdigest()

@@ -1,0 +1,100 @@
+"""Many image files → one array, in parallel, with a fingerprint of the bytes that were read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import PIL
+
+from corel._terminal import progress_bar
+from corel.images._convert import BROKEN, decode, explain
+from corel.images._set import UInt8Array
+
+Result = TypeVar("Result")
+_CHUNK = 64  # files a thread takes at once: fewer cost more in handing over, more make the bar jump
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The images of n files in order.
+
+    `broken` gives the reason of each file (by position) that has no image; its pixels are zero.
+    `key` is the fingerprint of what was decoded, or None if a file could not be read at all.
+    """
+
+    pixels: UInt8Array
+    broken: dict[int, str]
+    key: str | None
+
+
+def decode_files(files: Sequence[Path], size: int, *, progress: bool) -> Decoded:
+    """Read each file once, and from the same bytes take both its image and its part of the fingerprint."""
+    pixels = np.zeros((len(files), size, size, 3), np.uint8)
+    broken: dict[int, str] = {}
+    digests: list[bytes | None] = []
+    for i, (digest, image) in enumerate(
+        _in_threads(lambda file: _decode(file, size), files, "reading images", progress)
+    ):
+        digests.append(digest)
+        if isinstance(image, str):
+            broken[i] = image
+        else:
+            pixels[i] = image
+    return Decoded(pixels, broken, _combined(digests, size))
+
+
+def fingerprint(files: Sequence[Path], size: int, *, progress: bool) -> str | None:
+    """Give the `Decoded.key` that decoding these files at `size` would have, without decoding."""
+    return _combined(list(_in_threads(_digest, files, "comparing with the cache", progress)), size)
+
+
+def _decode(file: Path, size: int) -> tuple[bytes | None, UInt8Array | str]:
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        return None, f"cannot be read: {error.strerror}"
+    try:
+        return _hash(data), decode(data, size)
+    except BROKEN as error:
+        return _hash(data), explain(error)
+
+
+def _digest(file: Path) -> bytes | None:
+    try:
+        return _hash(file.read_bytes())
+    except OSError:
+        return None
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=32).digest()
+
+
+def _combined(digests: Sequence[bytes | None], size: int) -> str | None:
+    known = [digest for digest in digests if digest is not None]
+    if len(known) < len(digests):
+        return None
+    # Another Pillow may decode or resize the same bytes to other pixels.
+    header = f"corel images 1, {size} pixels, Pillow {PIL.__version__}, {len(known)} files;".encode()
+    return _hash(header + b"".join(known)).hex()
+
+
+def _in_threads(
+    work: Callable[[Path], Result], files: Sequence[Path], description: str, progress: bool
+) -> Iterator[Result]:
+    # Pillow decodes and hashlib hashes without the GIL.
+    chunks = [files[i : i + _CHUNK] for i in range(0, len(files), _CHUNK)]
+    with (
+        progress_bar(description, len(files), quiet=not progress) as advance,
+        ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
+        for results in pool.map(lambda chunk: [work(file) for file in chunk], chunks):
+            advance(len(results))
+            yield from results

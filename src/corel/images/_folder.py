@@ -1,0 +1,80 @@
+"""A folder of images: flat, one folder a class, or either of these below train/ and test/ (or val/)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from corel.images._convert import SUFFIXES
+from corel.images._files import Listing
+from corel.images._set import Skipped
+
+_SPLIT_FOLDERS = {"train": ("train",), "test": ("test", "val")}
+
+
+def list_folder(root: Path, split: str) -> Listing:
+    """List the images of `root`; where it has no train/ and test/ folders, all of it is "train"."""
+    parts = {name: _existing(root, names) for name, names in _SPLIT_FOLDERS.items()}
+    if all(parts.values()):
+        base = parts[split]
+        assert base is not None
+        classes = sorted({name for part in parts.values() if part for name in class_names(part)})
+        return list_classes(base, classes) if classes else _list_flat(base)
+    if split != "train":
+        raise ValueError(f"{root} has no {split} split; put the images below {root}/train and {root}/{split}")
+    classes = class_names(root)
+    return list_classes(root, classes) if classes else _list_flat(root)
+
+
+def class_names(folder: Path) -> list[str]:
+    """Give the names of the folders in `folder`, sorted, hidden ones left out."""
+    return sorted(
+        entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith(".")
+    )
+
+
+def list_classes(folder: Path, classes: Sequence[str]) -> Listing:
+    """List the images of one folder a class; a class without any keeps its number and is reported."""
+    if loose := next(_images(folder, deep=False), None):
+        raise ValueError(
+            f"{folder} holds images ({loose.name}) beside folders ({classes[0]}): is it flat, or one "
+            "folder a class? Move the images into a folder, or the folders elsewhere"
+        )
+    files: list[Path] = []
+    labels: list[int] = []
+    empty: list[Skipped] = []
+    for label, name in enumerate(classes):
+        found = sorted(_images(folder / name, deep=True))
+        files += found
+        labels += [label] * len(found)
+        if not found:
+            empty.append(Skipped(name, "is a class without any image"))
+    return Listing(files, _below(folder, files), labels, tuple(classes), _source(folder, files), tuple(empty))
+
+
+def _list_flat(folder: Path) -> Listing:
+    files = sorted(_images(folder, deep=False))
+    return Listing(files, _below(folder, files), None, (), _source(folder, files))
+
+
+def _source(folder: Path, files: Sequence[Path]) -> str:
+    if not files:
+        raise ValueError(f"there is no image in {folder}; files ending in {', '.join(SUFFIXES)} are read")
+    return str(folder)
+
+
+def _below(folder: Path, files: Sequence[Path]) -> list[str]:
+    return [file.relative_to(folder).as_posix() for file in files]
+
+
+def _images(folder: Path, *, deep: bool) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if deep and not name.startswith(".")]
+        for name in files:
+            if name.lower().endswith(SUFFIXES) and not name.startswith("."):
+                yield Path(parent, name)
+
+
+def _existing(root: Path, names: Sequence[str]) -> Path | None:
+    return next((root / name for name in names if (root / name).is_dir()), None)

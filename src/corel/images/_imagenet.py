@@ -1,0 +1,84 @@
+"""Tiny-ImageNet and ImageNet: train by class folder, val by class folder or by the official labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from corel.images._files import Listing
+from corel.images._folder import class_names, list_classes
+
+_GROUND_TRUTH = "ILSVRC2012_validation_ground_truth.txt"
+_DEVKIT = Path("ILSVRC2012_devkit_t12", "data")
+
+
+def list_tiny_imagenet(root: Path, split: str) -> Listing:
+    """List Tiny-ImageNet-200; "test" is its val, whose labels are in val_annotations.txt."""
+    classes = sorted((root / "wnids.txt").read_text().split())
+    if split == "train":
+        return list_classes(root / "train", classes)
+    if class_names(root / "val") != ["images"]:
+        return list_classes(root / "val", classes)
+    lines = (root / "val" / "val_annotations.txt").read_text().splitlines()
+    rows = [line.split("\t") for line in lines if line.strip()]
+    return _labelled(root / "val" / "images", {row[0]: row[1] for row in rows}, classes)
+
+
+def list_imagenet(root: Path, split: str) -> Listing:
+    """List ImageNet (ILSVRC 2012); "test" is its val, by class folder or by the official ground truth."""
+    classes = class_names(root / "train")
+    if split == "train":
+        return list_classes(root / "train", classes)
+    if class_names(root / "val"):
+        return list_classes(root / "val", classes)
+    return _labelled(root / "val", _ground_truth(root), classes)
+
+
+def is_tiny_imagenet(folder: Path) -> bool:
+    """Tell Tiny-ImageNet from any other folder of train and val images."""
+    return (folder / "wnids.txt").is_file() and (folder / "train").is_dir()
+
+
+def is_imagenet(folder: Path) -> bool:
+    """Tell whether `folder` holds ImageNet's train folders, named by WordNet number."""
+    train = folder / "train"
+    return (
+        train.is_dir()
+        and not is_tiny_imagenet(folder)
+        and any(train.glob("n[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"))
+    )
+
+
+def _labelled(folder: Path, wnids: dict[str, str], classes: list[str]) -> Listing:
+    if unknown := sorted(set(wnids.values()) - set(classes)):
+        raise ValueError(
+            f"the labels of {folder} name {unknown[0]}, which is no class of the training images"
+        )
+    label = {name: position for position, name in enumerate(classes)}
+    names = sorted(wnids)
+    return Listing(
+        [folder / name for name in names],
+        names,
+        [label[wnids[name]] for name in names],
+        tuple(classes),
+        str(folder),
+    )
+
+
+def _ground_truth(root: Path) -> dict[str, str]:
+    """Give the WordNet number of each val image: line i has the ILSVRC number of image i."""
+    folder = next((place for place in (root, root / _DEVKIT) if (place / _GROUND_TRUTH).is_file()), None)
+    if folder is None or not (folder / "meta.mat").is_file():
+        raise FileNotFoundError(
+            f"the images of {root / 'val'} need labels: put {_GROUND_TRUTH} and meta.mat of the "
+            f"development kit (ILSVRC2012_devkit_t12.tar.gz) into {root / _DEVKIT}, or the images into one folder a class"
+        )
+    wnids = _wnids(folder / "meta.mat")
+    truth = [int(line) for line in (folder / _GROUND_TRUTH).read_text().split()]
+    return {f"ILSVRC2012_val_{i:08d}.JPEG": wnids[number] for i, number in enumerate(truth, start=1)}
+
+
+def _wnids(meta: Path) -> dict[int, str]:
+    from scipy.io import loadmat
+
+    synsets = loadmat(meta, squeeze_me=True)["synsets"]
+    return {int(row["ILSVRC2012_ID"]): str(row["WNID"]) for row in synsets}

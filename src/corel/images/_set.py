@@ -1,0 +1,89 @@
+"""What every source gives: images of one size in memory, with what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+UInt8Array = NDArray[np.uint8]
+Int64Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, an item or a class that gave no image, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Images of one size in memory.
+
+    Attributes:
+        pixels: uint8 ``[n, size, size, 3]``, RGB.
+        labels: int64 ``[n]``, positions in `classes`; None where the source has no labels.
+        classes: the names of the classes; a class may have no image here.
+        names: for each image its file's path below the source, or ``split/000123``.
+        source: what was opened, in words.
+        skipped: what gave no image, and why.
+
+    Example:
+        >>> import corel
+        >>> digits = corel.images.open("digits", "test")
+        >>> digits.pixels.shape, digits.classes[:3]
+        ((898, 32, 32, 3), ('0', '1', '2'))
+
+    """
+
+    pixels: UInt8Array
+    labels: Int64Array | None
+    classes: tuple[str, ...]
+    names: Sequence[str]
+    source: str
+    skipped: tuple[Skipped, ...] = ()
+
+    def __post_init__(self) -> None:
+        n, shape = len(self.pixels), self.pixels.shape
+        if self.pixels.dtype != np.uint8 or len(shape) != 4 or shape[1] != shape[2] or shape[3] != 3:
+            raise ValueError(
+                f"pixels must be uint8 [n, size, size, 3], got {self.pixels.dtype} {list(shape)}"
+            )
+        if len(self.names) != n:
+            raise ValueError(f"{n} images need {n} names, got {len(self.names)}")
+        if self.labels is not None:
+            _check_labels(self.labels, n, len(self.classes), self.source)
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def take(self, indices: ArrayLike) -> ImageSet:
+        """Give the images at `indices` (integers or a mask of n booleans), in that order."""
+        chosen: NDArray[Any] = np.asarray(indices)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
+        return replace(
+            self,
+            pixels=self.pixels[chosen],
+            labels=None if self.labels is None else self.labels[chosen],
+            names=[self.names[i] for i in chosen.tolist()],
+        )
+
+
+def _check_labels(labels: Int64Array, n: int, classes: int, source: str) -> None:
+    if labels.shape != (n,):
+        raise ValueError(f"{n} images need labels [{n}], got {list(labels.shape)}, in {source}")
+    if n and not (labels.min() >= 0 and labels.max() < classes):
+        raise ValueError(
+            f"labels run from {labels.min()} to {labels.max()} but there are {classes} classes in {source}; "
+            f"a label is a position in the list of classes"
+        )
+
+
+def numbered(split: str, count: int) -> list[str]:
+    """Name the items of a source that has no file names: ``train/000000``, ``train/000001``, …"""
+    return [f"{split}/{i:06d}" for i in range(count)]
