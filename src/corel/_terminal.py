@@ -76,3 +76,9 @@ def track(
         for item in iterable:
             yield item
             advance()
+
+
+def printable(text: str) -> str:
+    """Escape what a file name may hold and a terminal should not: newlines, control codes, bytes."""
+    clean = text.encode("utf-8", "backslashreplace").decode()
+    return clean if clean.isprintable() else clean.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,124 @@
+"""Opening the gallery's file: is it ours, is it whole, and what to do when it is not.
+
+A gallery may come from anywhere: its identity, version, layout and length are checked before a row is read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+APPLICATION_ID = int.from_bytes(b"corl", "big")
+FORMAT = 1
+# A writer holds the lock for milliseconds, since images are encoded before; this long means it is stuck.
+BUSY_SECONDS = 30.0
+TABLES = {
+    "backbone": (
+        "CREATE TABLE backbone (name TEXT NOT NULL, digest TEXT NOT NULL, dimension INTEGER NOT NULL)"
+    ),
+    "exemplar": (
+        "CREATE TABLE exemplar (id INTEGER PRIMARY KEY, class TEXT NOT NULL, hash TEXT NOT NULL,"
+        " source TEXT NOT NULL, enrolled TEXT NOT NULL, latent BLOB NOT NULL, thumbnail BLOB,"
+        " UNIQUE (class, hash))"
+    ),
+}
+SETTINGS = (
+    # A decoder can turn a latent back into its image: forgetting overwrites it with zeros.
+    "PRAGMA secure_delete = ON",
+    # The schema of a file from outside calls no functions, and its pages are checked for sense.
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Open the file; `create` makes an empty one where there is none."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a file; name a gallery such as {path / 'my.gallery'}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; create it first")
+    if not create and not path.exists():
+        raise FileNotFoundError(f"there is no gallery {path}; check the path, or make it with `corel enroll`")
+    with sentences(path):
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        for statement in SETTINGS:
+            connection.execute(statement)
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, path: Path, kind: str) -> Iterator[None]:
+    """Run the block as one transaction, DEFERRED to read or IMMEDIATE to write; an error undoes it."""
+    with sentences(path):
+        connection.execute(f"BEGIN {kind}")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            # On a full disk SQLite may have rolled back by itself.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def lay_out(connection: sqlite3.Connection) -> None:
+    """Create the tables and mark the file as a gallery, inside the caller's transaction."""
+    for statement in TABLES.values():
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def is_laid_out(connection: sqlite3.Connection, path: Path) -> bool:
+    """Tell a gallery from an empty file, inside the caller's transaction; anything else is an error."""
+    # The first table makes a schema's version 1, so 0 is a file that nothing was ever written to.
+    if _pragma(connection, "schema_version") == 0 and _pragma(connection, "application_id") == 0:
+        return False
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise ValueError(f"{path} is an SQLite file of another program, not a gallery; check the path")
+    if _pragma(connection, "user_version") > FORMAT:
+        raise ValueError(f"{path} was written by a newer corel; run `pip install --upgrade corel`")
+    # Exactly our tables: a view or a trigger that somebody added would run with our statements.
+    stored = {name: sql for name, sql in connection.execute("SELECT name, sql FROM sqlite_master") if sql}
+    if stored != TABLES:
+        raise damaged(path, "its tables are not those of a gallery")
+    # SQLite notices missing pages only when it comes to read them.
+    if path.stat().st_size < _pragma(connection, "page_count") * _pragma(connection, "page_size"):
+        raise damaged(path, "it was cut short")
+    return True
+
+
+def damaged(path: Path, what: str) -> ValueError:
+    """Make the error for a gallery that cannot be trusted."""
+    return ValueError(f"{path} is damaged ({what}); restore a copy, or enrol its images into a new file")
+
+
+@contextmanager
+def sentences(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into sentences, by their messages: codes reach Python only from 3.11 on."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translated(str(error), path) from error
+
+
+def _translated(message: str, path: Path) -> Exception:
+    if "not a database" in message:
+        return ValueError(f"{path} is not a gallery, nor any SQLite file; check the path")
+    if "locked" in message:
+        return TimeoutError(
+            f"another process has been writing to {path} for {BUSY_SECONDS:.0f} s; try again when it is done"
+        )
+    if "readonly" in message or "unable to open" in message:
+        return PermissionError(f"{path} cannot be written; make it and its folder writable, or use a copy")
+    if "full" in message or "disk I/O" in message:
+        return OSError(f"{path} could not be written ({message}) and is as it was; free space and try again")
+    return damaged(path, message)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(value)

@@ -1,0 +1,169 @@
+"""The gallery as users meet it: enrol, forget, list, score, classify, explain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corel import images as sources
+from corel._terminal import printable
+from corel.gallery import _encoder
+from corel.gallery._items import Items, prepare
+from corel.gallery._names import check_name, unknown_class
+from corel.gallery._scores import Scores
+from corel.gallery._store import Exemplar, Store
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+
+# A shorter beginning of a hash is too easily that of another exemplar.
+SHORTEST_HASH = 6
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """What an enrolment did: new exemplars per class, how many it already held, what could not be read."""
+
+    added: dict[str, int]
+    duplicates: int
+    skipped: tuple[sources.Skipped, ...] = ()
+
+
+class Gallery:
+    """Classes that are recognised from a few images each, on one backbone, in one SQLite file.
+
+    Each change is one transaction: a crash, a kill or a full disk leaves the file as it was before or as it
+    is after. Several processes may use a gallery at once.
+
+    Example:
+        >>> import corel
+        >>> digits = corel.images.open("digits")
+        >>> with corel.Gallery.open("digits.gallery", create=True) as gallery:
+        ...     for digit in ("0", "1"):
+        ...         chosen = digits.labels == digits.classes.index(digit)
+        ...         enrolment = gallery.enroll(digit, digits.take(chosen))
+        ...     sets = gallery.classify(corel.images.open("digits", "test"), rate=0.05)
+        >>> len(sets)
+        898
+
+    """
+
+    def __init__(self, store: Store, given: _encoder.BackboneLike | None) -> None:
+        self._store = store
+        self._given = given
+        if given is not None:
+            # The wrong backbone is better known now than after an hour of encoding.
+            _ = self._backbone
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        backbone: _encoder.BackboneLike | None = None,
+        *,
+        create: bool = False,
+    ) -> Gallery:
+        """Open a gallery; `create` allows one that is not there yet, which appears with its first enrolment.
+
+        `backbone` is for a new gallery (default: the best general one) and for one whose backbone was moved;
+        otherwise a gallery finds its backbone by itself.
+        """
+        store = Store(Path(path).expanduser(), create=create)
+        try:
+            return cls(store, backbone)
+        except BaseException:
+            store.close()
+            raise
+
+    def close(self) -> None:
+        """Release the file."""
+        self._store.close()
+
+    def __enter__(self) -> Gallery:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def backbone(self) -> Backbone:
+        """The backbone that all exemplars were encoded by."""
+        return self._backbone[0]
+
+    @cached_property
+    def _backbone(self) -> tuple[Backbone, str]:
+        return _encoder.load(self._store.path, self._store.reference, self._given)
+
+    def classes(self) -> dict[str, int]:
+        """Give each class's number of exemplars, in alphabetical order."""
+        return self._store.counts()
+
+    def exemplars(self, name: str) -> list[Exemplar]:
+        """Give a class's exemplars in the order of their enrolment."""
+        found = self._store.exemplars(name)
+        if not found:
+            raise unknown_class(name, self.classes())
+        return found
+
+    def enroll(
+        self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False
+    ) -> Enrolment:
+        """Add images to a class, all or none; those it already holds are counted and skipped.
+
+        Args:
+            name: the class, new or not; None takes each class of a labelled source under its own name.
+            images: anything that `corel.images.open` takes.
+            strict: an image that cannot be read is an error, rather than skipped and listed.
+            progress: show a bar on a terminal.
+
+        """
+        items = prepare(images, self.backbone, strict=strict, progress=progress)
+        names = [check_name(name)] * len(items) if name is not None else items.label_names()
+        if not len(items):
+            raise ValueError("there is no image to enrol; give at least one")
+        exemplars = self._encode(items, names, progress=progress)
+        added = self._store.add(_encoder.refer(*self._backbone), exemplars)
+        counts = dict.fromkeys(names, 0)
+        for each, new in zip(names, added, strict=True):
+            counts[each] += new
+        return Enrolment(counts, len(added) - sum(added), items.skipped)
+
+    def forget(self, name: str, hashes: Sequence[str] | None = None) -> int:
+        """Remove a class, or those of its exemplars whose hashes begin so; gives how many were removed.
+
+        What is forgotten is overwritten in the file, not merely unlinked.
+        """
+        exemplars = self.exemplars(name)
+        if hashes is None:
+            return self._store.remove(name)
+        return self._store.remove(name, [_complete(each, exemplars) for each in hashes])
+
+    def _encode(self, items: Items, names: Sequence[str], *, progress: bool) -> list[Exemplar]:
+        latents = self.backbone.encode(items.values, progress=progress)
+        if not np.isfinite(latents).all():
+            raise ValueError("the backbone gives latents that are not finite; it is damaged, use another")
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        return [
+            Exemplar(name, items.digest(i), printable(items.names[i]), now, latents[i], items.thumbnail(i))
+            for i, name in enumerate(names)
+        ]
+
+
+def _complete(beginning: str, exemplars: Sequence[Exemplar]) -> str:
+    """Find the one exemplar whose hash begins so."""
+    if len(beginning) < SHORTEST_HASH:
+        raise ValueError(f"give at least {SHORTEST_HASH} letters of a hash, not {beginning!r}")
+    found = [each.hash for each in exemplars if each.hash.startswith(beginning)]
+    if len(found) != 1:
+        raise ValueError(
+            f"{len(found) or 'no'} exemplars have a hash that begins with {beginning!r}; "
+            "`corel classes GALLERY NAME` lists them"
+        )
+    return found[0]

@@ -1,0 +1,68 @@
+"""What is enrolled and scored, ready for the backbone: images at its size, or rows of features."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel import images
+from corel.gallery._names import check_name
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+
+
+@dataclass(frozen=True)
+class Items:
+    """Values to encode ``[n, ...]`` with a name for each, and what could not be read."""
+
+    values: NDArray[Any]
+    names: Sequence[str]
+    labels: Sequence[str] | None = None
+    skipped: tuple[images.Skipped, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def label_names(self) -> list[str]:
+        """Give each item's class by its label."""
+        if self.labels is None:
+            raise ValueError("these images have no labels; name the class, or give one folder a class")
+        return [check_name(label) for label in self.labels]
+
+    def digest(self, index: int) -> str:
+        """Hash what the encoder sees of an item.
+
+        Not the file's bytes: the same picture saved twice is one example, and an array has no file.
+        """
+        value = np.ascontiguousarray(self.values[index])
+        return hashlib.sha256(f"{value.dtype.str} {value.shape}".encode() + value.tobytes()).hexdigest()
+
+    def thumbnail(self, index: int) -> bytes | None:
+        """Give an image as PNG; a row of features has none."""
+        from PIL import Image
+
+        if self.values.ndim != 4:
+            return None
+        buffer = io.BytesIO()
+        Image.fromarray(self.values[index]).save(buffer, "PNG")
+        return buffer.getvalue()
+
+
+def prepare(source: Any, backbone: Backbone, *, strict: bool = False, progress: bool = False) -> Items:
+    """Open whatever `corel.images.open` takes; for a backbone on vectors, an array ``[n, features]``."""
+    shape = backbone.network.input_shape
+    if len(shape) == 1:
+        features = np.asarray(source, dtype=np.float32)
+        return Items(features, [f"row {i}" for i in range(len(features))])
+    opened = source
+    if not isinstance(source, images.ImageSet):
+        opened = images.open(source, size=shape[-1], strict=strict, progress=progress)
+    labels = None if opened.labels is None else [opened.classes[label] for label in opened.labels]
+    return Items(opened.pixels, opened.names, labels, opened.skipped)

@@ -1,0 +1,276 @@
+"""The gallery's file: what is written is read back, what is damaged or foreign is refused with a sentence."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corel.gallery import _file
+from corel.gallery._names import check_name, unknown_class
+from corel.gallery._store import BackboneReference, Exemplar, Store
+
+REFERENCE = BackboneReference("a", "0123456789abcdef", 4)
+
+
+def exemplar(name: str, number: int) -> Exemplar:
+    latent = np.full(4, number, np.float32)
+    return Exemplar(
+        name, f"{number:064x}", f"{number}.png", "2020-01-01T00:00:00+00:00", latent, b"png %d" % number
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "an odd?#%name.gallery"
+    store = Store(path, create=True)
+    assert store.add(REFERENCE, [exemplar("cat", i) for i in range(50)] + [exemplar("dog", 1)]) == [True] * 51
+    store.close()
+    return path
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_what_is_written_is_read_back(path: Path, create: bool) -> None:
+    store = Store(path, create=create)
+    assert store.reference == REFERENCE
+    assert store.counts() == {"cat": 50, "dog": 1}
+    first, *_ = store.exemplars("cat")
+    np.testing.assert_array_equal(first.latent, exemplar("cat", 0).latent)
+    assert (first.hash, first.source, first.thumbnail) == (f"{0:064x}", "0.png", b"png 0")
+    counts, latents = store.latents()
+    assert list(counts.items()) == [("cat", 50), ("dog", 1)]
+    assert latents.dtype == np.float32
+    np.testing.assert_array_equal(latents[:, 0], [*range(50), 1])
+    store.close()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["add", "remove", "clear"]), st.sampled_from("ab"), st.integers(0, 5)))
+)
+def test_random_changes_leave_what_a_dictionary_would_hold(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, str, int]]
+) -> None:
+    store = Store(tmp_path_factory.mktemp("gallery") / "g", create=True)
+    model: dict[tuple[str, int], None] = {}
+    for change, name, number in changes:
+        if change == "add":
+            assert store.add(REFERENCE, [exemplar(name, number)]) == [(name, number) not in model]
+            model.setdefault((name, number))
+        elif change == "remove":
+            assert store.remove(name, [f"{number:064x}"]) == ((name, number) in model)
+            model.pop((name, number), None)
+        else:
+            assert store.remove(name) == sum(key[0] == name for key in model)
+            model = {key: None for key in model if key[0] != name}
+    for name in "ab":
+        kept = [int(each.latent[0]) for each in store.exemplars(name)]
+        assert kept == [number for key, number in model if key == name]  # in the order of enrolment
+    store.close()
+
+
+def test_an_error_in_the_middle_adds_nothing(path: Path) -> None:
+    store = Store(path, create=False)
+
+    def failing() -> object:
+        yield exemplar("bird", 1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.add(REFERENCE, failing())  # type: ignore[arg-type]
+    assert store.counts() == {"cat": 50, "dog": 1}
+    store.close()
+
+
+def test_the_version_changes_with_every_change_and_only_then(path: Path) -> None:
+    mine, other = Store(path, create=False), Store(path, create=False)
+    seen = mine.version()
+    assert mine.version() == seen
+    other.remove("dog")
+    assert mine.version() != seen
+    seen = mine.version()
+    mine.remove("cat")
+    assert mine.version() != seen
+    mine.close()
+    other.close()
+
+
+def test_what_is_forgotten_leaves_the_file(path: Path) -> None:
+    assert b"png 17" in path.read_bytes()
+    store = Store(path, create=False)
+    store.remove("cat", [f"{17:064x}"])
+    store.close()
+    content = path.read_bytes()
+    assert b"png 17" not in content
+    assert b"png 18" in content
+    assert exemplar("cat", 17).latent.tobytes() not in content
+
+
+def test_a_new_gallery_appears_with_its_first_exemplars(tmp_path: Path) -> None:
+    store = Store(tmp_path / "new", create=True)
+    assert store.counts() == {}
+    assert store.remove("cat") == 0
+    assert not (tmp_path / "new").exists()
+    store.add(REFERENCE, [exemplar("cat", 1)])
+    assert (tmp_path / "new").exists()
+    store.close()
+
+
+def test_an_empty_file_is_a_gallery_without_classes(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    store = Store(tmp_path / "empty", create=False)
+    assert store.reference is None
+    assert store.counts() == {}
+    assert store.add(REFERENCE, [exemplar("cat", 1)]) == [True]
+    store.close()
+
+
+def test_two_who_create_at_once_must_agree_on_the_backbone(tmp_path: Path) -> None:
+    mine, other = Store(tmp_path / "g", create=True), Store(tmp_path / "g", create=True)
+    other.add(REFERENCE, [exemplar("cat", 1)])
+    with pytest.raises(ValueError, match=r"made with the backbone a \(0123456789ab\), not with b \(ffff\)"):
+        mine.add(BackboneReference("b", "ffff", 4), [exemplar("cat", 2)])
+    assert mine.add(REFERENCE, [exemplar("cat", 2)]) == [True]
+    assert other.counts() == {"cat": 2}
+    mine.close()
+    other.close()
+
+
+def _sql(statement: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        connection = sqlite3.connect(path)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+
+    return change
+
+
+def _overwrite(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096 + 64 : -64] = b"\xff" * len(content[4096 + 64 : -64])
+    path.write_bytes(content)
+
+
+NOT_FINITE = np.array([1, 2, np.nan, 4], "<f4").tobytes().hex()
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "text": (
+        lambda path: path.write_text("not a database, but long enough to be one" * 100),
+        "not a gallery",
+    ),
+    "another program": (_sql("PRAGMA application_id = 7"), "another program"),
+    "newer": (_sql("PRAGMA user_version = 2"), "newer corel; run `pip install --upgrade corel`"),
+    "cut short": (lambda path: path.write_bytes(path.read_bytes()[:-4096]), "malformed|cut short"),
+    "cut in a page": (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cut short"),
+    "overwritten": (_overwrite, "damaged"),
+    "trigger": (
+        _sql("CREATE TRIGGER t AFTER DELETE ON exemplar BEGIN SELECT 1; END"),
+        "tables are not those",
+    ),
+    "column": (_sql("ALTER TABLE exemplar ADD COLUMN more TEXT"), "tables are not those"),
+    "two backbones": (_sql("INSERT INTO backbone VALUES ('b', 'c', 3)"), "does not name one backbone"),
+    "no dimension": (_sql("UPDATE backbone SET dimension = 'x'"), "does not name one backbone"),
+    "long latent": (_sql("UPDATE exemplar SET latent = zeroblob(20) WHERE id = 7"), "does not have 4 values"),
+    "text latent": (_sql("UPDATE exemplar SET latent = 'x' WHERE id = 7"), "does not have 4 values"),
+    "not finite": (_sql(f"UPDATE exemplar SET latent = x'{NOT_FINITE}' WHERE id = 7"), "not finite"),
+    "escape codes": (_sql("UPDATE exemplar SET class = char(27) || '[2J' WHERE id = 7"), "impossible name"),
+    "number as name": (_sql("UPDATE exemplar SET class = x'00' WHERE id = 7"), "impossible name"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_file_that_is_not_a_whole_gallery_is_refused_with_a_sentence(path: Path, damage: str) -> None:
+    change, sentence = DAMAGE[damage]
+    change(path)
+
+    def read() -> None:
+        store = Store(path, create=False)
+        try:
+            store.latents()
+        finally:
+            store.close()
+
+    with pytest.raises(ValueError, match=sentence):
+        read()
+
+
+def test_places_that_cannot_hold_a_gallery(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no gallery"):
+        Store(tmp_path / "missing", create=False)
+    with pytest.raises(ValueError, match="not a file"):
+        Store(tmp_path, create=True)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        Store(tmp_path / "missing" / "g", create=True).add(REFERENCE, [])
+    (tmp_path / "file").touch()
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        Store(tmp_path / "file" / "g", create=True).add(REFERENCE, [])
+
+
+def test_a_gallery_that_cannot_be_written_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As a read-only file system behaves; permission bits would not bind the superuser.
+    monkeypatch.setattr(_file, "SETTINGS", ("PRAGMA query_only = ON",))
+    store = Store(path, create=False)
+    assert store.counts() == {"cat": 50, "dog": 1}
+    with pytest.raises(PermissionError, match="cannot be written"):
+        store.remove("cat")
+    store.close()
+
+
+def test_waiting_for_a_stuck_writer_ends_with_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_file, "BUSY_SECONDS", 0.05)
+    stuck = sqlite3.connect(path, isolation_level=None)
+    stuck.execute("BEGIN IMMEDIATE")
+    store = Store(path, create=False)
+    assert store.counts() == {"cat": 50, "dog": 1}  # readers are not held up
+    with pytest.raises(TimeoutError, match="another process"):
+        store.remove("cat")
+    stuck.execute("ROLLBACK")
+    assert store.remove("cat") == 50
+    store.close()
+    stuck.close()
+
+
+def _add_forty(path: Path, first: int) -> None:
+    for number in range(first, first + 40):
+        store = Store(path, create=True)
+        store.add(REFERENCE, [exemplar("cat", number)])
+        store.close()
+
+
+def test_two_processes_that_create_and_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_add_forty, args=(tmp_path / "g", first)) for first in (0, 20)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    store = Store(tmp_path / "g", create=False)
+    assert sorted(int(each.latent[0]) for each in store.exemplars("cat")) == list(range(60))
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["cat", "big cat", "Katze (jung)", "猫", "a" * 100, "..."])
+def test_names(name: str) -> None:
+    assert check_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", " cat", "cat\n", "a/b", "..\\b", "\x1b[2J", "a" * 101, "a" * 10_000, "\udcff"]
+)
+def test_names_that_cannot_be(name: str) -> None:
+    with pytest.raises(ValueError, match="class") as error:
+        check_name(name)
+    assert len(str(error.value)) < 200
+
+
+def test_an_unknown_class_suggests_the_nearest() -> None:
+    assert "did you mean 'zebra'?" in str(unknown_class("zbera", ["cat", "zebra"]))
+    assert "holds cat, zebra" in str(unknown_class("xyz", ["cat", "zebra"]))
+    assert "enrol one first" in str(unknown_class("cat", []))
