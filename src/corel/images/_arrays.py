@@ -1,7 +1,10 @@
-"""Images that are numbers already: numpy arrays, tensors, .npy and .npz files."""
+"""Images that are numbers already: arrays, tensors, .npy and .npz files."""
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,18 +12,80 @@ from numpy.typing import NDArray
 
 from corel._terminal import track
 from corel.images._convert import from_array
-from corel.images._set import UInt8Array
+from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered, only_train
+
+# Names under which .npz files hold images and labels: with splits (MedMNIST's and Keras's), then without.
+_SPLIT_ENTRIES = (("{}_images", "{}_labels"), ("x_{}", "y_{}"))
+_PLAIN_ENTRIES = (("images", "labels"), ("x", "y"), ("arr_0", "arr_1"))
 
 
-def resize_all(images: NDArray[Any], size: int, *, progress: bool = False) -> UInt8Array:
-    """Convert images ``[n, h, w]``, ``[n, h, w, 1|3|4]`` or ``[n, 1|3|4, h, w]`` to RGB of `size`."""
+def read_array(images: NDArray[Any], manner: Manner, source: str = "an array") -> ImageSet:
+    """Convert an array of images without labels."""
+    if not len(images):
+        raise ValueError(f"there is no image in {source}, of shape {list(images.shape)}")
+    return ImageSet(resize_all(images, manner), None, (), numbered("train", len(images)), source)
+
+
+def read_array_file(path: Path, split: str, manner: Manner) -> ImageSet:
+    """Read an .npy file, or the entries of an .npz file that belong to `split`."""
+    try:
+        content = np.load(path, allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            only_train(split, str(path))
+            return read_array(content, manner, str(path))
+        with content:
+            images, labels, classes = _entries(content, split, path)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(f"{path} is damaged or no numpy file: {error}") from error
+    plain = read_array(images, manner, str(path))
+    return ImageSet(plain.pixels, labels, classes, numbered(split, len(plain)), str(path))
+
+
+def resize_all(images: NDArray[Any], manner: Manner) -> UInt8Array:
+    """Convert images ``[n, h, w]``, ``[n, h, w, 1|3|4]`` or ``[n, 1|3|4, h, w]`` to uint8 RGB of one size."""
     if images.ndim not in (3, 4):
-        raise ValueError(
-            f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {list(images.shape)}"
-        )
+        raise ValueError(f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {list(images.shape)}")
+    size = manner.size
     if images.dtype == np.uint8 and images.shape[1:] == (size, size, 3):
         return images
     pixels = np.empty((len(images), size, size, 3), np.uint8)
-    for i in track(range(len(images)), "resizing", quiet=not progress):
+    for i in track(range(len(images)), "resizing", quiet=not manner.progress):
         pixels[i] = from_array(images[i], size)
     return pixels
+
+
+def _entries(
+    content: Mapping[str, NDArray[Any]], split: str, path: Path
+) -> tuple[NDArray[Any], Int64Array | None, tuple[str, ...]]:
+    for images, labels in _SPLIT_ENTRIES:
+        if images.format(split) in content:
+            numbers = {part: _labels(content, labels.format(part), path) for part in ("train", "test")}
+            return content[images.format(split)], numbers[split], _classes(content, *numbers.values())
+    for images, labels in _PLAIN_ENTRIES:
+        if images in content:
+            only_train(split, str(path))
+            found = _labels(content, labels, path)
+            return content[images], found, _classes(content, found)
+    raise ValueError(
+        f"{path} holds {', '.join(content) or 'nothing'}; name the images 'images' and the labels 'labels', "
+        f"or '{split}_images' and '{split}_labels'"
+    )
+
+
+def _labels(content: Mapping[str, NDArray[Any]], name: str, path: Path) -> Int64Array | None:
+    if name not in content:
+        return None
+    labels = content[name]
+    if labels.dtype.kind not in "iu" or labels.size != len(labels) or (labels.size and labels.min() < 0):
+        raise ValueError(
+            f"{name} of {path} must be one whole number ≥ 0 an image, got {labels.dtype} {list(labels.shape)}"
+        )
+    return labels.reshape(-1).astype(np.int64)
+
+
+def _classes(content: Mapping[str, NDArray[Any]], *labels: Int64Array | None) -> tuple[str, ...]:
+    # Both splits count, so that a class missing from one of them does not renumber the names.
+    if "classes" in content:
+        return tuple(str(name) for name in content["classes"])
+    largest = max((int(part.max(initial=-1)) for part in labels if part is not None), default=-1)
+    return tuple(str(i) for i in range(largest + 1))

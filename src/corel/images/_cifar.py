@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from corel.images._arrays import resize_all
-from corel.images._set import ImageSet, Int64Array, UInt8Array, numbered
+from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered
 from corel.images._unpickle import unpickle
 
 _PIXELS = 3 * 32 * 32  # the red, the green and the blue plane, each row by row
@@ -32,13 +32,11 @@ class Variant:
 _TEN = {"train": tuple(f"data_batch_{i}" for i in range(1, 6)), "test": ("test_batch",)}
 _HUNDRED = {"train": ("train",), "test": ("test",)}
 CIFAR10 = Variant(10, _TEN, 1, 0, "batches.meta.txt", "batches.meta", b"label_names", b"labels")
-CIFAR20 = Variant(
-    20, _HUNDRED, 2, 0, "coarse_label_names.txt", "meta", b"coarse_label_names", b"coarse_labels"
-)
+CIFAR20 = Variant(20, _HUNDRED, 2, 0, "coarse_label_names.txt", "meta", b"coarse_label_names", b"coarse_labels")
 CIFAR100 = Variant(100, _HUNDRED, 2, 1, "fine_label_names.txt", "meta", b"fine_label_names", b"fine_labels")
 
 
-def read_cifar(variant: Variant, root: Path, split: str, size: int) -> ImageSet:
+def read_cifar(variant: Variant, root: Path, split: str, manner: Manner) -> ImageSet:
     """Read one split; the number of classes, both named and present, must be the dataset's own."""
     read = _read_binary if _is_binary(variant, root) else _read_python
     parts, classes = read(variant, root, split)
@@ -46,7 +44,7 @@ def read_cifar(variant: Variant, root: Path, split: str, size: int) -> ImageSet:
     labels = np.concatenate([numbers for _, numbers in parts])
     _check_classes(variant, root, classes, labels)
     pixels = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
-    return ImageSet(resize_all(pixels, size), labels, classes, numbered(split, len(labels)), str(root))
+    return ImageSet(resize_all(pixels, manner), labels, classes, numbered(split, len(labels)), str(root))
 
 
 def is_cifar(variant: Variant, folder: Path) -> bool:
@@ -60,9 +58,7 @@ Batches = tuple[list[tuple[UInt8Array, Int64Array]], tuple[str, ...]]
 
 
 def _is_binary(variant: Variant, folder: Path) -> bool:
-    return all(
-        (folder / name).is_file() for name in (f"{variant.batches['train'][0]}.bin", variant.names_file)
-    )
+    return all((folder / name).is_file() for name in (f"{variant.batches['train'][0]}.bin", variant.names_file))
 
 
 def _read_binary(variant: Variant, root: Path, split: str) -> Batches:
@@ -82,11 +78,7 @@ def _read_python(variant: Variant, root: Path, split: str) -> Batches:
     for path in (_present(root / name) for name in variant.batches[split]):
         batch = unpickle(path)
         pixels, labels = np.asarray(batch.get(b"data")), np.asarray(batch.get(variant.labels_entry))
-        if (
-            pixels.dtype != np.uint8
-            or pixels.shape != (labels.size, _PIXELS)
-            or labels.dtype.kind not in "iu"
-        ):
+        if pixels.dtype != np.uint8 or pixels.shape != (labels.size, _PIXELS) or labels.dtype.kind not in "iu":
             raise ValueError(f"{path} is not a batch of CIFAR with {variant.classes} classes; fetch it again")
         parts.append((pixels, labels.astype(np.int64)))
     names = unpickle(_present(root / variant.meta_file)).get(variant.names_entry, ())

@@ -16,8 +16,8 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 # What Pillow and its plugins raise for a file that is not the image it claims to be.
 BROKEN = (
-    OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, MemoryError,
-    struct.error, Image.DecompressionBombError, Image.DecompressionBombWarning,
+    OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, struct.error,
+    Image.DecompressionBombError,
 )  # fmt: skip
 
 
@@ -71,9 +71,7 @@ def _high_byte(image: Image.Image) -> Image.Image:
     # Pillow itself keeps the high byte of 16-bit colour; grey is treated alike.
     samples = np.asarray(image)
     if image.mode == "F" or samples.min() < 0 or samples.max() > 65535:
-        raise ValueError(
-            f"samples of mode {image.mode!r} have no fixed white; save it with 8 or 16 bits a channel"
-        )
+        raise ValueError(f"samples of mode {image.mode!r} have no fixed white; save it with 8 or 16 bits a channel")
     return Image.fromarray((samples.astype(np.uint16) >> 8).astype(np.uint8)).convert("RGB")
 
 

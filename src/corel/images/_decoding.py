@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 import PIL
+from PIL import Image, ImageFile
 
 from corel._terminal import progress_bar
 from corel.images._convert import BROKEN, decode, explain
@@ -51,7 +52,7 @@ def decode_files(files: Sequence[Path], size: int, *, progress: bool) -> Decoded
 
 
 def fingerprint(files: Sequence[Path], size: int, *, progress: bool) -> str | None:
-    """Give the `Decoded.key` that decoding these files at `size` would have, without decoding."""
+    """Give the `Decoded.key` that decoding these files would have, without decoding."""
     return _combined(list(_in_threads(_digest, files, "comparing with the cache", progress)), size)
 
 
@@ -81,8 +82,9 @@ def _combined(digests: Sequence[bytes | None], size: int) -> str | None:
     known = [digest for digest in digests if digest is not None]
     if len(known) < len(digests):
         return None
-    # Another Pillow may decode or resize the same bytes to other pixels.
-    header = f"corel images 1, {size} pixels, Pillow {PIL.__version__}, {len(known)} files;".encode()
+    # What else decides the pixels: another Pillow, or its settings, may read the same bytes differently.
+    pillow = (PIL.__version__, Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES)
+    header = f"corel images 1, {size} pixels, Pillow {pillow}, {len(known)} files;".encode()
     return _hash(header + b"".join(known)).hex()
 
 

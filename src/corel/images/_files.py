@@ -10,7 +10,7 @@ import numpy as np
 
 from corel.images import _cache
 from corel.images._decoding import Decoded, decode_files, fingerprint
-from corel.images._set import ImageSet, Skipped
+from corel.images._set import ImageSet, Manner, Skipped
 
 CACHE_FROM = 1000  # files; fewer are decoded again faster than anybody notices
 
@@ -24,23 +24,25 @@ class Listing:
     labels: Sequence[int] | None
     classes: tuple[str, ...]
     source: str
-    skipped: tuple[Skipped, ...] = ()
 
 
-def read(listing: Listing, size: int, *, strict: bool, progress: bool) -> ImageSet:
+def read(listing: Listing, manner: Manner) -> ImageSet:
     """Decode all files of `listing`; with `strict` a single broken one is an error."""
-    decoded = _decoded(listing.files, size, progress=progress)
-    broken = tuple(Skipped(listing.names[i], reason) for i, reason in sorted(decoded.broken.items()))
-    skipped = listing.skipped + broken
+    decoded = _decoded(listing.files, manner)
     kept = [i for i in range(len(listing.files)) if i not in decoded.broken]
-    refuse(skipped, len(kept), listing.source, strict=strict)
+    labels = None if listing.labels is None else np.array([listing.labels[i] for i in kept], np.int64)
+    skipped = [Skipped(listing.names[i], reason) for i, reason in sorted(decoded.broken.items())]
+    if labels is not None:
+        absent = sorted(set(range(len(listing.classes))) - set(labels.tolist()))
+        skipped += [Skipped(listing.classes[i], "is a class without any image") for i in absent]
+    refuse(skipped, len(kept), listing.source, strict=manner.strict)
     return ImageSet(
-        pixels=decoded.pixels[kept] if broken else decoded.pixels,
-        labels=None if listing.labels is None else np.array([listing.labels[i] for i in kept], np.int64),
+        pixels=decoded.pixels[kept] if decoded.broken else decoded.pixels,
+        labels=labels,
         classes=listing.classes,
         names=[listing.names[i] for i in kept],
         source=listing.source,
-        skipped=skipped,
+        skipped=tuple(skipped),
     )
 
 
@@ -61,12 +63,12 @@ def refuse(skipped: Sequence[Skipped], kept: int, source: str, *, strict: bool) 
         )
 
 
-def _decoded(files: Sequence[Path], size: int, *, progress: bool) -> Decoded:
+def _decoded(files: Sequence[Path], manner: Manner) -> Decoded:
     if len(files) < CACHE_FROM:
-        return decode_files(files, size, progress=progress)
-    key = fingerprint(files, size, progress=progress)
-    found = _cache.load(key, len(files), size) if key else None
+        return decode_files(files, manner.size, progress=manner.progress)
+    key = fingerprint(files, manner.size, progress=manner.progress)
+    found = _cache.load(key, len(files), manner.size) if key else None
     if found is None:
-        found = decode_files(files, size, progress=progress)
+        found = decode_files(files, manner.size, progress=manner.progress)
         _cache.store(found)
     return found

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from corel.images._convert import SUFFIXES
 from corel.images._files import Listing
-from corel.images._set import Skipped
 
 _SPLIT_FOLDERS = {"train": ("train",), "test": ("test", "val")}
 
@@ -29,32 +28,36 @@ def list_folder(root: Path, split: str) -> Listing:
 
 def class_names(folder: Path) -> list[str]:
     """Give the names of the folders in `folder`, sorted, hidden ones left out."""
-    return sorted(
-        entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith(".")
-    )
+    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
 
 
 def list_classes(folder: Path, classes: Sequence[str]) -> Listing:
-    """List the images of one folder a class; a class without any keeps its number and is reported."""
-    if loose := next(_images(folder, deep=False), None):
+    """List the images of one folder a class; a class without any keeps its number."""
+    if loose := next(iter(images_in(folder, deep=False)), None):
         raise ValueError(
             f"{folder} holds images ({loose.name}) beside folders ({classes[0]}): is it flat, or one "
             "folder a class? Move the images into a folder, or the folders elsewhere"
         )
     files: list[Path] = []
     labels: list[int] = []
-    empty: list[Skipped] = []
     for label, name in enumerate(classes):
-        found = sorted(_images(folder / name, deep=True))
+        found = images_in(folder / name, deep=True)
         files += found
         labels += [label] * len(found)
-        if not found:
-            empty.append(Skipped(name, "is a class without any image"))
-    return Listing(files, _below(folder, files), labels, tuple(classes), _source(folder, files), tuple(empty))
+    return Listing(files, _below(folder, files), labels, tuple(classes), _source(folder, files))
+
+
+def images_in(folder: Path, *, deep: bool) -> list[Path]:
+    """List the image files of `folder`, and if `deep` of the folders in it, sorted, hidden ones left out."""
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if deep and not name.startswith(".")]
+        found += [Path(parent, name) for name in names if _is_image(name)]
+    return sorted(found)
 
 
 def _list_flat(folder: Path) -> Listing:
-    files = sorted(_images(folder, deep=False))
+    files = images_in(folder, deep=False)
     return Listing(files, _below(folder, files), None, (), _source(folder, files))
 
 
@@ -68,13 +71,9 @@ def _below(folder: Path, files: Sequence[Path]) -> list[str]:
     return [file.relative_to(folder).as_posix() for file in files]
 
 
-def _images(folder: Path, *, deep: bool) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if deep and not name.startswith(".")]
-        for name in files:
-            if name.lower().endswith(SUFFIXES) and not name.startswith("."):
-                yield Path(parent, name)
-
-
 def _existing(root: Path, names: Sequence[str]) -> Path | None:
     return next((root / name for name in names if (root / name).is_dir()), None)
+
+
+def _is_image(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES) and not name.startswith(".")

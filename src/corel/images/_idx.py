@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from corel.images._arrays import resize_all
-from corel.images._set import ImageSet, UInt8Array, numbered
+from corel.images._set import ImageSet, Manner, UInt8Array, numbered
 
 CLASSES = (
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
@@ -17,12 +17,16 @@ CLASSES = (
 _PREFIX = {"train": "train", "test": "t10k"}
 
 
-def read_fashion_mnist(root: Path, split: str, size: int) -> ImageSet:
+def read_fashion_mnist(root: Path, split: str, manner: Manner) -> ImageSet:
     """Read one split of Fashion-MNIST, its grey replicated to RGB."""
     images = _read_idx(root / f"{_PREFIX[split]}-images-idx3-ubyte", ndim=3)
     labels = _read_idx(root / f"{_PREFIX[split]}-labels-idx1-ubyte", ndim=1)
     return ImageSet(
-        resize_all(images, size), labels.astype(np.int64), CLASSES, numbered(split, len(images)), str(root)
+        resize_all(images, manner),
+        labels.astype(np.int64),
+        CLASSES,
+        numbered(split, len(images)),
+        str(root),
     )
 
 

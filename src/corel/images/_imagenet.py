@@ -42,17 +42,13 @@ def is_imagenet(folder: Path) -> bool:
     """Tell whether `folder` holds ImageNet's train folders, named by WordNet number."""
     train = folder / "train"
     return (
-        train.is_dir()
-        and not is_tiny_imagenet(folder)
-        and any(train.glob("n[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"))
+        train.is_dir() and not is_tiny_imagenet(folder) and any(train.glob("n[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]"))
     )
 
 
 def _labelled(folder: Path, wnids: dict[str, str], classes: list[str]) -> Listing:
     if unknown := sorted(set(wnids.values()) - set(classes)):
-        raise ValueError(
-            f"the labels of {folder} name {unknown[0]}, which is no class of the training images"
-        )
+        raise ValueError(f"the labels of {folder} name {unknown[0]}, which is no class of the training images")
     label = {name: position for position, name in enumerate(classes)}
     names = sorted(wnids)
     return Listing(
@@ -70,7 +66,8 @@ def _ground_truth(root: Path) -> dict[str, str]:
     if folder is None or not (folder / "meta.mat").is_file():
         raise FileNotFoundError(
             f"the images of {root / 'val'} need labels: put {_GROUND_TRUTH} and meta.mat of the "
-            f"development kit (ILSVRC2012_devkit_t12.tar.gz) into {root / _DEVKIT}, or the images into one folder a class"
+            f"development kit (ILSVRC2012_devkit_t12.tar.gz) into {root / _DEVKIT}, "
+            "or the images into one folder a class"
         )
     wnids = _wnids(folder / "meta.mat")
     truth = [int(line) for line in (folder / _GROUND_TRUTH).read_text().split()]

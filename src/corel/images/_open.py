@@ -7,13 +7,17 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from corel.images._arrays import read_array, read_array_file
 from corel.images._convert import SUFFIXES
+from corel.images._datasets import as_array, read_dataset
 from corel.images._digits import read_digits
 from corel.images._files import list_files, read
 from corel.images._folder import list_folder
-from corel.images._known import KNOWN, locate, recognise
+from corel.images._known import KNOWN, NAMES, locate, recognise
 from corel.images._places import data_folder
-from corel.images._set import ImageSet
+from corel.images._set import ImageSet, Manner, only_train
 
 _SPLITS = {"train": "train", "test": "test", "val": "test", "validation": "test"}
 
@@ -32,7 +36,8 @@ def open(
     Args:
         source: a known name (``cifar10``, ``cifar20``, ``cifar100``, ``tiny-imagenet``, ``imagenet``,
             ``fashion-mnist``, ``digits``); a folder of images, flat or one folder a class; an image,
-            ``.npy`` or ``.npz`` file; a list of image files; an array or tensor; a torch or Hugging Face dataset.
+            ``.npy`` or ``.npz`` file; a list of image files; an array or tensor; a torch or
+            Hugging Face dataset.
         split: ``train`` or ``test``; ``val`` is another word for ``test``.
         root: where known names are looked up; else ``$COREL_DATA``, else the user's cache folder.
         size: height and width that images are resized to (Pillow's bilinear filter, aspect ratio ignored).
@@ -54,38 +59,49 @@ def open(
         raise ValueError(f"split must be 'train' or 'test' ('val' is read as 'test'), got {split!r}")
     if size < 1:
         raise ValueError(f"size must be a positive number of pixels, got {size!r}")
-    part = _SPLITS[split]
-    if isinstance(source, str) and source in KNOWN:
-        return _open_known(source, part, root, size, strict, progress)
+    part, manner = _SPLITS[split], Manner(size, strict, progress)
+    if isinstance(source, str) and source in NAMES:
+        return _open_known(source, part, data_folder(root), manner)
     if isinstance(source, str | os.PathLike):
-        return _open_path(Path(source).expanduser(), part, size, strict, progress)
-    files = [Path(file).expanduser() for file in source]
-    return read(list_files(files), size, strict=strict, progress=progress)
+        return _open_path(Path(source).expanduser(), part, manner)
+    if isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
+        return _open_files([Path(file).expanduser() for file in source], part, manner)
+    array = as_array(source)
+    if isinstance(array, np.ndarray):
+        only_train(part, "an array")
+        return read_array(array, manner)
+    return read_dataset(source, part, manner)
 
 
-def _open_known(
-    name: str, split: str, root: str | os.PathLike[str] | None, size: int, strict: bool, progress: bool
-) -> ImageSet:
+def _open_known(name: str, split: str, root: Path, manner: Manner) -> ImageSet:
     if name == "digits":
-        return read_digits(split, size)
-    folder = locate(KNOWN[name], data_folder(root))
+        return read_digits(split, manner)
+    folder = locate(KNOWN[name], root)
     if folder is None:
         raise FileNotFoundError(
-            f"{name} is not in {data_folder(root)}: run `corel data fetch {name} {data_folder(root)}`, "
-            "or say with root (--data) or $COREL_DATA where it is"
+            f"{name} is not in {root}: run `corel data fetch {name} {root}`, or say with root (--data) or "
+            "$COREL_DATA where it is"
         )
-    return KNOWN[name].read(folder, split, size, strict, progress)
+    return KNOWN[name].read(folder, split, manner)
 
 
-def _open_path(path: Path, split: str, size: int, strict: bool, progress: bool) -> ImageSet:
+def _open_path(path: Path, split: str, manner: Manner) -> ImageSet:
     if path.is_dir():
-        if known := recognise(path):
-            return known.read(path, split, size, strict, progress)
-        return read(list_folder(path, split), size, strict=strict, progress=progress)
+        known = recognise(path)
+        return known.read(path, split, manner) if known else read(list_folder(path, split), manner)
     if not path.exists():
-        near = difflib.get_close_matches(str(path), KNOWN, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; known names are {', '.join(KNOWN)}"
-        raise FileNotFoundError(f"there is no file or folder {str(path)!r}{hint}")
+        near = difflib.get_close_matches(str(path), NAMES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known names are {', '.join(NAMES)}"
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}; {hint}")
+    if path.suffix.lower() in (".npy", ".npz"):
+        return read_array_file(path, split, manner)
     if path.suffix.lower() in SUFFIXES:
-        return read(list_files([path]), size, strict=strict, progress=progress)
+        return _open_files([path], split, manner)
     raise ValueError(f"{path} is no image ({', '.join(SUFFIXES)}), .npy or .npz file")
+
+
+def _open_files(files: list[Path], split: str, manner: Manner) -> ImageSet:
+    if not files:
+        raise ValueError("the list of files is empty")
+    only_train(split, "a list of files")
+    return read(list_files(files), manner)

@@ -14,6 +14,15 @@ Int64Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Manner:
+    """How to read: the size to resize to, whether a broken image is an error, whether to show a bar."""
+
+    size: int
+    strict: bool
+    progress: bool
+
+
+@dataclass(frozen=True)
 class Skipped:
     """A file, an item or a class that gave no image, and why."""
 
@@ -51,9 +60,7 @@ class ImageSet:
     def __post_init__(self) -> None:
         n, shape = len(self.pixels), self.pixels.shape
         if self.pixels.dtype != np.uint8 or len(shape) != 4 or shape[1] != shape[2] or shape[3] != 3:
-            raise ValueError(
-                f"pixels must be uint8 [n, size, size, 3], got {self.pixels.dtype} {list(shape)}"
-            )
+            raise ValueError(f"pixels must be uint8 [n, size, size, 3], got {self.pixels.dtype} {list(shape)}")
         if len(self.names) != n:
             raise ValueError(f"{n} images need {n} names, got {len(self.names)}")
         if self.labels is not None:
@@ -87,3 +94,9 @@ def _check_labels(labels: Int64Array, n: int, classes: int, source: str) -> None
 def numbered(split: str, count: int) -> list[str]:
     """Name the items of a source that has no file names: ``train/000000``, ``train/000001``, …"""
     return [f"{split}/{i:06d}" for i in range(count)]
+
+
+def only_train(split: str, source: str) -> None:
+    """Refuse to give a source without splits as test images: they would be the training images again."""
+    if split != "train":
+        raise ValueError(f"{source} has no splits, so it can only be opened as 'train', not as {split!r}")

@@ -19,9 +19,7 @@ def unpickle(path: Path) -> dict[bytes, Any]:
     except Exception as error:  # a damaged pickle can raise anything
         raise ValueError(f"{path} is not a batch of CIFAR's python version: {error}") from error
     if not isinstance(content, dict):
-        raise ValueError(
-            f"{path} is not a batch of CIFAR's python version: it holds a {type(content).__name__}"
-        )
+        raise ValueError(f"{path} is not a batch of CIFAR's python version: it holds a {type(content).__name__}")
     return {key.encode() if isinstance(key, str) else key: value for key, value in content.items()}
 
 

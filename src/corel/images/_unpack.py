@@ -1,0 +1,79 @@
+"""Unpacks .zip and .tar.gz archives so that nothing lands outside the folder they are unpacked into."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from corel._terminal import track
+
+
+def unpack(archive: Path, folder: Path, *, progress: bool) -> None:
+    """Unpack `archive` into `folder`, all of it or, on any error, nothing.
+
+    Raises:
+        ValueError: the archive is damaged, or holds a link, a device or a path that leads out of `folder`.
+        FileExistsError: something it would unpack is there already.
+
+    """
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as place:
+        aside = Path(place)
+        try:
+            for name, content in track(_members(archive), f"unpacking {archive.name}", quiet=not progress):
+                target = aside.joinpath(*_safe(name, archive))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with content, target.open("xb") as file:
+                    shutil.copyfileobj(content, file)
+        except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+            raise ValueError(f"{archive} is damaged ({error}); remove it and fetch again") from error
+        for entry in aside.iterdir():
+            _move(entry, folder / entry.name)
+
+
+def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    return _zip_members(archive) if archive.suffix == ".zip" else _tar_members(archive)
+
+
+def _zip_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    with zipfile.ZipFile(archive) as file:
+        for member in file.infolist():
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise _unsafe(member.filename, archive, "is a link or a device")
+            if not member.is_dir():
+                yield member.filename, file.open(member)
+
+
+def _tar_members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    with tarfile.open(archive) as file:
+        for member in file:
+            content = file.extractfile(member) if member.isreg() else None
+            if content is not None:
+                yield member.name, content
+            elif not member.isdir():
+                raise _unsafe(member.name, archive, "is a link or a device")
+
+
+def _safe(name: str, archive: Path) -> tuple[str, ...]:
+    path = PurePosixPath(name)
+    # A backslash or a colon is a part of a name here and a way out on Windows.
+    if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or not path.parts:
+        raise _unsafe(name, archive, "leads out of the folder")
+    return path.parts
+
+
+def _unsafe(name: str, archive: Path, why: str) -> ValueError:
+    return ValueError(f"{archive} is not unpacked: {name!r} in it {why}; get the archive from its publisher")
+
+
+def _move(entry: Path, target: Path) -> None:
+    if target.exists():
+        raise FileExistsError(f"{target} is there already but is not the whole dataset; move it away and fetch again")
+    entry.rename(target)
