@@ -6,6 +6,7 @@ numba's own layers abort when two Python threads enter at once (workqueue) or wh
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ def run_chunks(kernel: Callable[[int, int], Result], items: int, *, work: float,
     if chunks == 1:
         return [kernel(0, items)]
     bounds = [items * k // chunks for k in range(chunks + 1)]
-    others = [_pool().submit(kernel, start, stop) for start, stop in zip(bounds[1:-1], bounds[2:], strict=True)]
+    others = [_pool().submit(kernel, start, stop) for start, stop in itertools.pairwise(bounds[1:])]
     return [kernel(bounds[0], bounds[1]), *(other.result() for other in others)]
 
 

@@ -1,0 +1,102 @@
+"""The connectivity loss, Eq. 4 of the paper: every death time is pulled to η."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from corel.persistence import death_times
+
+Reduction = Literal["sum", "mean", "none"]
+ZeroBars = Literal["keep", "drop"]
+
+
+def connectivity_loss(
+    z: Tensor | None = None,
+    eta: float = 2.0,
+    p: float = 1.0,
+    reduction: Reduction = "sum",
+    zero_bars: ZeroBars = "keep",
+    *,
+    distances: Tensor | None = None,
+) -> Tensor:
+    """L_η = Σ_t |η - ε_t| of each cloud (Eq. 4), reduced over the clouds.
+
+    Args:
+        z: clouds ``[..., b, D]``; each contributes one loss.
+        eta: the death time to reach, the same unit as the distances.
+        p: the norm.
+        reduction: "sum" over clouds is the paper's text, "mean" the authors' code, "none" keeps ``[...]``.
+        zero_bars: "keep" counts a pair of duplicates as |η - 0|, "drop" leaves it out as the authors did. Either
+            way it has no gradient.
+        distances: in place of z, symmetric matrices ``[..., b, b]``.
+
+    >>> z = torch.tensor([[0.0], [1.0], [4.0]], requires_grad=True)
+    >>> connectivity_loss(z, eta=2.0)
+    tensor(2., grad_fn=<SumBackward0>)
+    """
+    if not eta > 0:
+        raise ValueError(f"eta must be positive, not {eta}: it is the distance at which components should merge")
+    # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
+    with torch.autocast(_device_type(z, distances), enabled=False):
+        deaths = death_times(z, p, distances=distances)
+        misses = (eta - deaths).abs()
+        if zero_bars == "drop":
+            misses = misses.where(deaths > 0, 0)
+        elif zero_bars != "keep":
+            raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
+        return _reduced(misses.sum(-1), reduction)
+
+
+class ConnectivityLoss(nn.Module):
+    """`connectivity_loss` on latents ``[b, branches·D]``, one cloud a branch.
+
+    >>> loss = ConnectivityLoss(eta=2.0, branches=16)
+    >>> loss(torch.randn(100, 160)).shape
+    torch.Size([])
+    """
+
+    def __init__(
+        self,
+        eta: float = 2.0,
+        branches: int = 1,
+        p: float = 1.0,
+        reduction: Reduction = "sum",
+        zero_bars: ZeroBars = "keep",
+    ) -> None:
+        super().__init__()
+        self.eta, self.branches, self.p = eta, branches, p
+        self.reduction: Reduction = reduction
+        self.zero_bars: ZeroBars = zero_bars
+
+    def forward(self, z: Tensor) -> Tensor:
+        """The loss of one batch of latents."""
+        return connectivity_loss(split_branches(z, self.branches), self.eta, self.p, self.reduction, self.zero_bars)
+
+    def extra_repr(self) -> str:
+        """The parameters, for print()."""
+        return f"eta={self.eta}, branches={self.branches}, p={self.p}, reduction={self.reduction!r}"
+
+
+def split_branches(z: Tensor, branches: int) -> Tensor:
+    """Latents ``[b, branches·D]`` as clouds ``[branches, b, D]``: Algorithm 4's slices, all at once."""
+    if z.dim() != 2 or branches < 1 or z.shape[1] % branches:
+        raise ValueError(f"latents must be [b, branches·D] with {branches} branches, not {[*z.shape]}")
+    return z.reshape(z.shape[0], branches, -1).transpose(0, 1)
+
+
+def _reduced(losses: Tensor, reduction: Reduction) -> Tensor:
+    if reduction == "none":
+        return losses
+    if reduction == "mean":
+        return losses.mean()
+    if reduction == "sum":
+        return losses.sum()
+    raise ValueError(f'reduction must be "sum", "mean" or "none", not {reduction!r}')
+
+
+def _device_type(z: Tensor | None, distances: Tensor | None) -> str:
+    given = z if distances is None else distances
+    return given.device.type if isinstance(given, Tensor) else "cpu"

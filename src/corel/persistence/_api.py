@@ -1,0 +1,101 @@
+"""Merging edges, death times and barcodes of point clouds or distance matrices."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from corel.persistence import _ops
+from corel.persistence._lengths import edge_lengths
+
+
+class Barcode(NamedTuple):
+    """The finite bars of 0-dimensional persistence in the paper's convention: balls of radius r, so bars end at ε_t/2."""
+
+    births: Tensor
+    """Zeros ``[..., b-1]``: every component is a point and exists from the start."""
+    deaths: Tensor
+    """ε_t/2 ``[..., b-1]``, ascending, differentiable."""
+    pairs: Tensor
+    """The merging edges (i, j), i < j, ``[..., b-1, 2]`` int64: which two points met."""
+
+
+def merge_edges(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
+    """The edges at which components merge, int64 ``[..., b-1, 2]`` with i < j, in order of death.
+
+    Ties are broken by (distance, i, j), so equal input gives equal output on every kernel.
+
+    Args:
+        points: ``[..., b, D]``, any leading dimensions; each ``[b, D]`` is a cloud of its own.
+        p: the norm, any real number from 1 to infinity.
+        distances: in place of points, symmetric matrices ``[..., b, b]``; the diagonal is not looked at.
+
+    >>> merge_edges(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
+    [[0, 2], [1, 2]]
+    """
+    if distances is None:
+        return _ops.merge_edges(_checked_points(points, p).detach(), float(p))
+    return _ops.merge_edges_of_distances(_checked_distances(points, distances).detach())
+
+
+def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
+    """The death times ε_t ``[..., b-1]`` of Definition 2, ascending and differentiable.
+
+    They are the full distances that Eq. 4 compares with η, not the barcode's ε_t/2. Arguments as in `merge_edges`;
+    half types are computed in, and returned as, float32. A bar of length zero has no gradient, never NaN.
+
+    >>> death_times(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
+    [1.0, 4.0]
+    """
+    edges = merge_edges(points, p, distances=distances)
+    return _lengths(points, p, distances, edges).sort(-1).values
+
+
+def barcode(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Barcode:
+    """The 0-dimensional barcode with its pairings: births 0, deaths ε_t/2. Arguments as in `merge_edges`.
+
+    >>> barcode(torch.tensor([[0.0], [5.0], [1.0]])).deaths.tolist()
+    [0.5, 2.0]
+    """
+    edges = merge_edges(points, p, distances=distances)
+    lengths, order = _lengths(points, p, distances, edges).sort(dim=-1, stable=True)
+    pairs = edges.gather(-2, order[..., None].expand_as(edges))
+    return Barcode(torch.zeros_like(lengths), lengths / 2, pairs)
+
+
+def _lengths(points: Tensor | None, p: float, distances: Tensor | None, edges: Tensor) -> Tensor:
+    if distances is None:
+        return edge_lengths(_checked_points(points, p), edges, p)
+    # Both halves of the matrix share the gradient, so that a step along it keeps the matrix symmetric.
+    matrix = _checked_distances(points, distances)
+    symmetric = (matrix + matrix.mT) / 2
+    codes = edges[..., 0] * matrix.shape[-1] + edges[..., 1]
+    return symmetric.flatten(-2).gather(-1, codes)
+
+
+def _checked_points(points: Tensor | None, p: float) -> Tensor:
+    if not p >= 1:
+        raise ValueError(f"p must be a real number from 1 to infinity, not {p}: below 1 it is no norm")
+    if not isinstance(points, Tensor):
+        raise TypeError(f"points must be a torch tensor, not {type(points).__name__}: use torch.as_tensor(points)")
+    if points.dim() < 2 or points.shape[-2] < 1 or points.shape[-1] < 1:
+        raise ValueError(f"points must be [..., b, D] with b ≥ 1 points in D ≥ 1 dimensions, not {[*points.shape]}")
+    return _native(points, "points")
+
+
+def _checked_distances(points: Tensor | None, distances: Tensor) -> Tensor:
+    if points is not None:
+        raise TypeError("pass points or distances, not both")
+    if not isinstance(distances, Tensor):
+        raise TypeError(f"distances must be a torch tensor, not {type(distances).__name__}")
+    if distances.dim() < 2 or distances.shape[-1] != distances.shape[-2] or distances.shape[-1] < 1:
+        raise ValueError(f"distances must be [..., b, b] with b ≥ 1, not {[*distances.shape]}")
+    return _native(distances, "distances")
+
+
+def _native(tensor: Tensor, name: str) -> Tensor:
+    if not tensor.is_floating_point():
+        raise TypeError(f"{name} must be floating point, not {tensor.dtype}: use {name}.float()")
+    return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()

@@ -1,0 +1,36 @@
+"""Lengths of given edges, differentiable as often as one likes, also where points coincide.
+
+The plain vector norm has NaN second derivatives there: of a zero vector for p = 2, of any zero coordinate for
+1 < p < 2. A length of zero has no gradient here, the subgradient that leaves duplicates where they are.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def edge_lengths(points: Tensor, edges: Tensor, p: float) -> Tensor:
+    """‖z_i - z_j‖_p as ``[..., b-1]`` for ``points [..., b, D]`` and ``edges [..., b-1, 2]``."""
+    # One flat index_select, whose backward is one index_add: several times faster than a gather a cloud.
+    b, dimension = points.shape[-2:]
+    clouds = points.reshape(-1, b, dimension)
+    first = b * torch.arange(clouds.shape[0], device=points.device)
+    ends = (edges.reshape(clouds.shape[0], -1, 2) + first[:, None, None]).reshape(-1, 2)
+    flat = clouds.reshape(-1, dimension)
+    gap = flat.index_select(0, ends[:, 0]) - flat.index_select(0, ends[:, 1])
+    return norm(gap, p).reshape(edges.shape[:-1])
+
+
+def norm(gap: Tensor, p: float) -> Tensor:
+    """‖gap‖_p over the last dimension, with zero derivatives of every order where it is not smooth."""
+    if p == 1:
+        return gap.abs().sum(-1)
+    if p == torch.inf:
+        return gap.abs().amax(-1)
+    return _power((_power(gap.abs(), p)).sum(-1), 1 / p)
+
+
+def _power(base: Tensor, exponent: float) -> Tensor:
+    positive = base > 0
+    return torch.where(positive, torch.where(positive, base, 1) ** exponent, 0)

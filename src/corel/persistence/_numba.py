@@ -1,0 +1,174 @@
+"""Merging edges on the CPU: Prim's algorithm on the dense distance graph, which is never stored.
+
+The merging edges of 0-dimensional Vietoris–Rips persistence are the edges of the minimum spanning tree. Prim's tree
+grows by one vertex a step; only the distances from that vertex to those still outside are computed, one row of numbers
+that vectorises, so that memory is O(b·D) at any size.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from corel._jit import jit, subkernel
+from corel._threads import run_chunks
+
+Array: TypeAlias = npt.NDArray[Any]
+PRECOMPUTED = 0.0  # in place of p: the cloud is its own symmetric distance matrix
+_INFINITY = {np.dtype(np.float32): np.int32(0x7F800000), np.dtype(np.float64): np.int64(0x7FF0000000000000)}
+
+
+def merge_edges(clouds: Array, p: float) -> tuple[Array, int]:
+    """Edges ``[n, b-1, 2]`` in death order of ``clouds [n, b, D]``, and the first trouble met, or 0.
+
+    Trouble k > 0 is a value that is not finite in point k - 1, counted through all clouds; trouble k < 0 is an overflow
+    of the distances in cloud -k - 1.
+    """
+    n, b, dimension = clouds.shape
+    edges = np.empty((n, b - 1, 2), np.int64)
+    infinity = _INFINITY[clouds.dtype]
+    troubles = run_chunks(
+        lambda start, stop: _prim(clouds[start:stop], p, infinity, start, edges[start:stop]),
+        n,
+        work=n * b * b * dimension / 2,
+        grain=1e5,
+    )
+    return edges, next((trouble for trouble in troubles if trouble), 0)
+
+
+@jit
+def _prim(clouds: Array, p: float, infinity: np.signedinteger[Any], first: int, edges: Array) -> int:
+    n, b, dimension = clouds.shape
+    coordinates = np.empty((dimension, b), clouds.dtype)  # of the vertices outside the tree, one row a coordinate
+    joined = np.empty(dimension, clouds.dtype)  # the vertex that joined last
+    row = np.empty(b, clouds.dtype)
+    # Non-negative floats order like the integers of the same bits, whose minimum vectorises.
+    best = np.full(b, infinity)
+    bits = row.view(best.dtype)
+    parent = np.empty(b, np.int32)
+    vertex = np.empty(b, np.int32)
+    deaths = np.empty(b - 1, best.dtype)
+    codes = np.empty(b - 1, np.int64)
+    for k in range(n):
+        bad = _load(clouds[k], coordinates, joined, vertex)
+        if bad >= 0:
+            return (first + k) * b + bad + 1
+        best[:] = infinity
+        parent[:] = 0
+        new = np.int32(0)
+        for step in range(b - 1):
+            outside = b - 1 - step
+            _distances(coordinates, joined, new, outside, p, row)
+            death = _offer(bits, new, outside, best, parent)
+            chosen = _closest(best, parent, vertex, outside, death)
+            new = vertex[chosen]
+            deaths[step] = death
+            codes[step] = np.int64(min(new, parent[chosen])) << 32 | max(new, parent[chosen])
+            _move_into_tree(chosen, outside - 1, coordinates, joined, best, parent, vertex)
+        order = _death_order(deaths, codes)
+        for step in range(b - 1):
+            edges[k, step, 0] = codes[order[step]] >> 32
+            edges[k, step, 1] = codes[order[step]] & 0xFFFFFFFF
+        if b > 1 and deaths[order[-1]] >= infinity:
+            return -(first + k) - 1
+    return 0
+
+
+@subkernel
+def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> int:
+    """Vertex 0 is the tree, the others are outside. Returns the first point with a value that is not finite, or -1."""
+    for v in range(cloud.shape[0]):
+        finite = True
+        for d in range(cloud.shape[1]):
+            finite &= np.isfinite(cloud[v, d])
+        if not finite:
+            return v
+    joined[:] = cloud[0]
+    for v in range(cloud.shape[0] - 1):
+        vertex[v] = v + 1
+        for d in range(cloud.shape[1]):
+            coordinates[d, v] = cloud[v + 1, d]
+    return -1
+
+
+@subkernel
+def _distances(coordinates: Array, joined: Array, new: int, outside: int, p: float, row: Array) -> None:
+    """‖·‖_p to the power p (p = ∞: the norm itself), summed coordinate by coordinate as in every kernel."""
+    if p == PRECOMPUTED:
+        for v in range(outside):
+            row[v] = coordinates[new, v]
+        return
+    for v in range(outside):
+        row[v] = 0
+    for d in range(len(joined)):
+        centre, coordinate = joined[d], coordinates[d]
+        if p == 1:
+            for v in range(outside):
+                row[v] += abs(coordinate[v] - centre)
+        elif p == 2:
+            for v in range(outside):
+                row[v] += (coordinate[v] - centre) * (coordinate[v] - centre)
+        elif p == np.inf:
+            for v in range(outside):
+                row[v] = max(row[v], abs(coordinate[v] - centre))
+        else:
+            for v in range(outside):
+                row[v] += abs(coordinate[v] - centre) ** row.dtype.type(p)
+
+
+@subkernel
+def _offer(distances: Array, new: int, outside: int, best: Array, parent: Array) -> int:
+    """Offer every vertex outside the edge to the new tree vertex; returns the shortest edge across."""
+    shortest = best[0]
+    for v in range(outside):
+        distance, known, tree = distances[v], best[v], parent[v]
+        # For a fixed v, edges of equal length order like their other endpoint.
+        closer = (distance < known) | ((distance == known) & (new < tree))
+        known = distance if closer else known
+        best[v] = known
+        parent[v] = new if closer else tree
+        shortest = min(shortest, known)
+    return shortest
+
+
+@subkernel
+def _closest(best: Array, parent: Array, vertex: Array, outside: int, shortest: int) -> int:
+    """Where the shortest edge ends outside; among equals the smallest (i, j)."""
+    last, equals = np.int32(-1), np.int32(0)
+    for v in range(outside):
+        hit = best[v] == shortest
+        last = max(last, np.int32(v) if hit else np.int32(-1))
+        equals += np.int32(1) if hit else np.int32(0)
+    if equals == 1:
+        return last
+    chosen, low, high = -1, 0, 0
+    for v in range(outside):
+        if best[v] == shortest:
+            i, j = min(vertex[v], parent[v]), max(vertex[v], parent[v])
+            if chosen < 0 or i < low or (i == low and j < high):
+                chosen, low, high = v, i, j
+    return chosen
+
+
+@subkernel
+def _move_into_tree(
+    chosen: int, last: int, coordinates: Array, joined: Array, best: Array, parent: Array, vertex: Array
+) -> None:
+    """The chosen vertex leaves the outside; the last one takes its place, so that the outside stays dense."""
+    for d in range(len(joined)):
+        joined[d] = coordinates[d, chosen]
+        coordinates[d, chosen] = coordinates[d, last]
+    best[chosen], parent[chosen], vertex[chosen] = best[last], parent[last], vertex[last]
+
+
+@subkernel
+def _death_order(deaths: Array, codes: Array) -> Array:
+    """Ascending by (death, i, j); the second sort is paid only when deaths tie."""
+    order = np.argsort(deaths)
+    for step in range(1, len(order)):
+        if deaths[order[step]] == deaths[order[step - 1]]:
+            by_code = np.argsort(codes)
+            return by_code[np.argsort(deaths[by_code], kind="mergesort")]
+    return order

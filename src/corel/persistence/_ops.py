@@ -1,0 +1,127 @@
+"""The operators that torch sees, so that compile, export, func and vmap pass through: one for points, one for distances.
+
+They choose the kernel by device and refuse bad values; ranks and dtypes are checked before, where they are known.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from types import ModuleType
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from corel.persistence import _numba, _torch
+
+
+@torch.library.custom_op("corel::merge_edges", mutates_args=())
+def merge_edges(points: Tensor, p: float) -> Tensor:
+    """Edges ``[..., b-1, 2]`` in death order of ``points [..., b, D]`` under the p-norm."""
+    return _per_cloud(points, lambda clouds: _of_points(clouds, p))
+
+
+@torch.library.custom_op("corel::merge_edges_of_distances", mutates_args=())
+def merge_edges_of_distances(distances: Tensor) -> Tensor:
+    """Edges ``[..., b-1, 2]`` in death order of symmetric ``distances [..., b, b]``."""
+    return _per_cloud(distances, _of_distances)
+
+
+@merge_edges.register_fake
+def _(points: Tensor, p: float) -> Tensor:
+    return _empty_edges(points)
+
+
+@merge_edges_of_distances.register_fake
+def _(distances: Tensor) -> Tensor:
+    return _empty_edges(distances)
+
+
+@merge_edges.register_vmap
+def _(info: Any, in_dims: tuple[int | None, ...], points: Tensor, p: float) -> tuple[Tensor, int]:
+    return merge_edges(points.movedim(in_dims[0] or 0, 0), p), 0
+
+
+@merge_edges_of_distances.register_vmap
+def _(info: Any, in_dims: tuple[int | None, ...], distances: Tensor) -> tuple[Tensor, int]:
+    return merge_edges_of_distances(distances.movedim(in_dims[0] or 0, 0)), 0
+
+
+def _per_cloud(batch: Tensor, kernel: Any) -> Tensor:
+    clouds = batch.detach().reshape(-1, *batch.shape[-2:]).contiguous()
+    edges = kernel(clouds) if clouds.shape[0] else _empty_edges(clouds)
+    result: Tensor = edges.reshape(_empty_edges(batch).shape)
+    return result
+
+
+def _empty_edges(batch: Tensor) -> Tensor:
+    return batch.new_empty((*batch.shape[:-2], batch.shape[-2] - 1, 2), dtype=torch.int64)
+
+
+def _of_points(clouds: Tensor, p: float) -> Tensor:
+    if clouds.device.type == "cpu":
+        return _on_cpu(clouds, p)
+    _refuse_non_finite(clouds)
+    if clouds.device.type == "cuda" and (triton := _triton()) and clouds.shape[1] <= triton.MAX_POINTS:
+        return cast("Tensor", triton.merge_edges(clouds, p))
+    return _torch.merge_edges(_refuse_overflow(_torch.pairwise(clouds, p)))
+
+
+@functools.cache
+def _triton() -> ModuleType | None:
+    try:
+        return importlib.import_module("corel.persistence._triton")
+    except ImportError:  # torch for CUDA without Triton: Windows, some builds
+        return None
+
+
+def _of_distances(matrices: Tensor) -> Tensor:
+    _refuse_non_finite(matrices)
+    _refuse_no_metric(matrices)
+    matrices = (matrices + matrices.mT) / 2
+    if matrices.device.type == "cpu":
+        return _on_cpu(matrices, _numba.PRECOMPUTED)
+    return _torch.merge_edges(matrices)
+
+
+def _on_cpu(clouds: Tensor, p: float) -> Tensor:
+    edges, trouble = _numba.merge_edges(clouds.numpy(), p)
+    if trouble > 0:
+        raise _non_finite(*divmod(trouble - 1, clouds.shape[1]))
+    if trouble < 0:
+        raise _overflow(-trouble - 1, clouds.dtype)
+    return torch.from_numpy(edges)
+
+
+def _refuse_non_finite(clouds: Tensor) -> None:
+    finite = clouds.isfinite().all(-1)
+    if not bool(finite.all()):
+        raise _non_finite(*(~finite).nonzero()[0].tolist())
+
+
+def _refuse_overflow(distances: Tensor) -> Tensor:
+    finite = distances.isfinite().flatten(1).all(-1)
+    if not bool(finite.all()):
+        raise _overflow(int((~finite).nonzero()[0]), distances.dtype)
+    return distances
+
+
+def _refuse_no_metric(matrices: Tensor) -> None:
+    off_diagonal = ~torch.eye(matrices.shape[-1], dtype=torch.bool, device=matrices.device)
+    if bool(((matrices < 0) & off_diagonal).any()):
+        raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
+    tolerance = 1e-4 * float(matrices.abs().amax())
+    if float((matrices - matrices.mT).abs().amax()) > tolerance:
+        raise ValueError("distances is not symmetric: pass (d + d.mT) / 2, or the points themselves")
+
+
+def _non_finite(cloud: int, point: int) -> ValueError:
+    return ValueError(
+        f"cloud {cloud}, point {point} has a value that is NaN or infinite; persistence needs finite coordinates "
+        f"(look for a diverged training step or an unfilled row)"
+    )
+
+
+def _overflow(cloud: int, dtype: torch.dtype) -> ValueError:
+    return ValueError(f"the distances of cloud {cloud} overflow {dtype}: rescale the points or use torch.float64")
