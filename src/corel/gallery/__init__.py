@@ -1,5 +1,6 @@
 """Many classes on one backbone, in one file."""
 
+from corel.gallery._explanation import Explanation as Explanation
 from corel.gallery._gallery import Enrolment as Enrolment
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._scores import Scores as Scores

@@ -15,9 +15,7 @@ FORMAT = 1
 # A writer holds the lock for milliseconds, since images are encoded before; this long means it is stuck.
 BUSY_SECONDS = 30.0
 TABLES = {
-    "backbone": (
-        "CREATE TABLE backbone (name TEXT NOT NULL, digest TEXT NOT NULL, dimension INTEGER NOT NULL)"
-    ),
+    "backbone": ("CREATE TABLE backbone (name TEXT NOT NULL, digest TEXT NOT NULL, dimension INTEGER NOT NULL)"),
     "exemplar": (
         "CREATE TABLE exemplar (id INTEGER PRIMARY KEY, class TEXT NOT NULL, hash TEXT NOT NULL,"
         " source TEXT NOT NULL, enrolled TEXT NOT NULL, latent BLOB NOT NULL, thumbnail BLOB,"

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corel import images as sources
 from corel._terminal import printable
 from corel.gallery import _encoder
+from corel.gallery._explanation import Explanation
 from corel.gallery._items import Items, prepare
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
@@ -22,6 +24,7 @@ from corel.gallery._store import Exemplar, Store
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
+    from corel.oneclass import ClassBank
 
 # A shorter beginning of a hash is too easily that of another exemplar.
 SHORTEST_HASH = 6
@@ -58,6 +61,7 @@ class Gallery:
     def __init__(self, store: Store, given: _encoder.BackboneLike | None) -> None:
         self._store = store
         self._given = given
+        self._kept: tuple[tuple[int, int], tuple[str, ...], ClassBank] | None = None
         if given is not None:
             # The wrong backbone is better known now than after an hour of encoding.
             _ = self._backbone
@@ -112,9 +116,7 @@ class Gallery:
             raise unknown_class(name, self.classes())
         return found
 
-    def enroll(
-        self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False
-    ) -> Enrolment:
+    def enroll(self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False) -> Enrolment:
         """Add images to a class, all or none; those it already holds are counted and skipped.
 
         Args:
@@ -144,6 +146,49 @@ class Gallery:
         if hashes is None:
             return self._store.remove(name)
         return self._store.remove(name, [_complete(each, exemplars) for each in hashes])
+
+    def score(self, images: Any, *, strict: bool = False, progress: bool = False) -> Scores:
+        """Score images, anything that `corel.images.open` takes, against every class."""
+        items = prepare(images, self.backbone, strict=strict, progress=progress)
+        names, bank = self._bank()
+        found = bank.assess(self.backbone.encode(items.values, progress=progress))
+        return Scores(items.names, names, found.scores, found.p_values, items.skipped)
+
+    def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
+        """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.
+
+        An image of an enrolled class has that class in its set with probability at least 1 − `rate`. An empty
+        set says: none of them.
+        """
+        return self.score(images).prediction_sets(rate)
+
+    def explain(self, image: Any, name: str) -> Explanation:
+        """Show which exemplars of a class vote for an image, branch by branch."""
+        exemplars = self.exemplars(name)
+        items = prepare(image, self.backbone)
+        if len(items) != 1:
+            raise ValueError(f"one image is explained at a time, got {len(items)}")
+        latent = self.backbone.encode(items.values)
+        bank = self._class_bank(np.stack([each.latent for each in exemplars]), [len(exemplars)])
+        found, (votes,) = bank.assess(latent), bank.explain(latent)
+        score, p_value = found.scores.item(), found.p_values.item()
+        return Explanation(items.names[0], items.values[0], name, exemplars, votes, score, p_value)
+
+    def _bank(self) -> tuple[tuple[str, ...], ClassBank]:
+        """Give all classes ready to score, kept until this or another process changes the file."""
+        version = self._store.version()
+        if self._kept is None or self._kept[0] != version:
+            counts, latents = self._store.latents()
+            if not counts:
+                raise ValueError(f"nothing is enrolled in {self._store.path}; enrol a class first")
+            self._kept = version, tuple(counts), self._class_bank(latents, list(counts.values()))
+        return self._kept[1:]
+
+    def _class_bank(self, latents: NDArray[np.float32], sizes: Sequence[int]) -> ClassBank:
+        from corel.oneclass import ClassBank
+
+        backbone = self.backbone
+        return ClassBank(latents, np.cumsum([0, *sizes]), backbone.branches, backbone.eta, backbone.background)
 
     def _encode(self, items: Items, names: Sequence[str], *, progress: bool) -> list[Exemplar]:
         latents = self.backbone.encode(items.values, progress=progress)

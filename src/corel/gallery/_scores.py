@@ -30,15 +30,13 @@ class Scores:
     p_values: NDArray[np.float64]
     skipped: tuple[Skipped, ...] = ()
 
-    def ranking(self, rate: float) -> NDArray[np.int64]:
-        """Order the classes of each image ``[n, C]``: those not rejected at `rate` first, then by score.
-
-        Not by p-value: the largest and the smallest of them tie often.
-        """
-        return np.lexsort((-self.scores, self.p_values <= rate), axis=1)
-
     def prediction_sets(self, rate: float) -> list[tuple[str, ...]]:
-        """Give the classes that do not reject an image, the likeliest first; an empty set is an answer."""
-        sizes = (self.p_values > rate).sum(axis=1)
-        ranked = self.ranking(rate)
-        return [tuple(self.classes[c] for c in row[:size]) for row, size in zip(ranked, sizes, strict=True)]
+        """Give the classes that do not reject an image, the highest score first; an empty set is an answer."""
+        from corel.oneclass import prediction_sets
+
+        sets = prediction_sets(self.scores, self.p_values, rate)
+        return [tuple(self.classes[index] for index in each) for each in sets]
+
+    def ranking(self, rate: float) -> NDArray[np.int64]:
+        """Order each image's classes ``[n, C]``: its prediction set first, then those that reject it, by score."""
+        return np.lexsort((-self.p_values, -self.scores, self.p_values <= rate), axis=1)

@@ -107,9 +107,7 @@ class Store:
         rows = self._read(select, (name,))
         latents = self._latents([row[3] for row in rows])
         return [
-            Exemplar(
-                name, printable(str(digest)), printable(str(source)), printable(str(enrolled)), latent, png
-            )
+            Exemplar(name, printable(str(digest)), printable(str(source)), printable(str(enrolled)), latent, png)
             for (digest, source, enrolled, _, png), latent in zip(rows, latents, strict=True)
         ]
 

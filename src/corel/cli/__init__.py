@@ -1,0 +1,79 @@
+"""The command line: one module a group of commands, and here what they share.
+
+Nothing heavy is imported before a command needs it, so that `corel --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from corel._version import __version__
+from corel.cli import _evaluate, _gallery
+
+# What the library raises with a sentence for the user; anything else is a fault of ours.
+EXPECTED = (ValueError, TypeError, OSError, ImportError)
+
+
+class Commands(TyperGroup):
+    """Runs a command; whatever goes wrong becomes one sentence on standard error and exit code 2."""
+
+    def main(self, args: Sequence[str] | None = None, *others: Any, **extra: Any) -> Any:
+        """Run as typer does, with `--debug` understood at any place."""
+        given = list(sys.argv[1:] if args is None else args)
+        try:
+            return super().main([each for each in given if each != "--debug"], *others, **extra)
+        except Exception as error:
+            if "--debug" in given:
+                traceback.print_exc()
+            typer.echo(f"corel: {_sentence(error)}", err=True)
+            raise SystemExit(2) from error
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, EXPECTED):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"corel {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    name="corel",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Every command has an example: corel score --help. With --debug an error shows its traceback.",
+)
+
+
+@app.callback()
+def corel(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop."),
+    ] = False,
+) -> None:
+    """Recognise a class from a handful of images, with one encoder that was trained once."""
+
+
+for group in (_gallery, _evaluate):
+    group.register(app)
+
+
+def main() -> None:
+    """Run `corel`; warnings of the library are sentences too."""
+    warnings.formatwarning = lambda message, *_, **__: f"corel: {message}\n"
+    app()

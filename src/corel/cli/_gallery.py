@@ -1,0 +1,237 @@
+"""Commands on a gallery: enroll, score, explain, classes, forget."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corel._terminal import console, printable, progress_bar
+from corel.cli._inputs import Files
+from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
+from corel.cli._rows import Format, Row, row_writer
+
+if TYPE_CHECKING:
+    from corel.gallery import Gallery, Scores
+    from corel.images import Skipped
+
+Images = Annotated[
+    list[str], typer.Argument(metavar="IMAGES", help="Files, folders or globs; - reads names from standard input.")
+]
+PANEL = "Gallery"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    for command, example in (
+        (enroll, "corel enroll animals.gallery cat photos/cats"),
+        (score, "corel score animals.gallery new/*.jpg --rate 0.01 --format csv"),
+        (explain, "corel explain animals.gallery new/a.jpg cat --out why.png"),
+        (classes, "corel classes animals.gallery cat"),
+        (forget, "corel forget animals.gallery cat --hash 3fa9c1"),
+    ):
+        app.command(rich_help_panel=PANEL, epilog=f"Example: {example}")(command)
+
+
+def enroll(
+    gallery: GalleryFile,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The class; with --by-folder the folder of folders.")],
+    images: Annotated[
+        list[str] | None, typer.Argument(metavar="IMAGES", help="Files, folders or globs; - reads names.")
+    ] = None,
+    by_folder: Annotated[
+        bool, typer.Option("--by-folder", help="Enrol each folder in NAME as a class of its own.")
+    ] = False,
+    backbone: BackboneName = None,
+    strict: Strict = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add images to a class, all or none; the gallery is created if it is not there."""
+    from corel.gallery import Gallery
+
+    if by_folder == bool(images):
+        raise ValueError(
+            "with --by-folder name one folder that holds a folder a class; without it name a class and its images"
+        )
+    source: Any = name if by_folder else _flat(images or [])
+    with Gallery.open(gallery, backbone, create=True) as opened:
+        done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)
+    if as_json:
+        _print_json(added=done.added, duplicates=done.duplicates, skipped=[asdict(each) for each in done.skipped])
+        return
+    _report_skipped(done.skipped)
+    for each, count in done.added.items() if not quiet else ():
+        typer.echo(f"{each}: {count:,} new")
+    if done.duplicates and not quiet:
+        typer.echo(f"{done.duplicates:,} already there, skipped")
+
+
+def score(
+    gallery: GalleryFile,
+    images: Images,
+    every: Annotated[bool, typer.Option("--all", help="A row for every class, not only for the best.")] = False,
+    style: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
+    rate: Rate = 0.05,
+    fail_on_outlier: Annotated[
+        bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is out of all classes or unreadable.")
+    ] = False,
+    backbone: BackboneName = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say which class each image belongs to, and whether it does at all.
+
+    The p-value is conformal: of images that do belong to the class, at most the chosen rate is called out.
+    """
+    from corel.gallery import Gallery
+
+    files, outliers = Files(images), 0
+    skipped: list[Skipped] = []
+    with Gallery.open(gallery, backbone) as opened, row_writer(style, out) as write:
+        _warn_of_small_classes(opened, rate, quiet=quiet)
+        for scores in _scored(opened, files, strict=strict, quiet=quiet):
+            skipped += scores.skipped
+            outliers += int((scores.p_values <= rate).all(axis=1).sum())
+            write(list(_rows(scores, rate, every=every)))
+    _report_skipped(skipped)
+    if fail_on_outlier and (outliers or skipped):
+        raise typer.Exit(1)
+
+
+def explain(
+    gallery: GalleryFile,
+    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The class.")],
+    out: Annotated[Path, typer.Option(help="The picture to write, .png, .svg or .pdf.")] = Path("explanation.png"),
+    backbone: BackboneName = None,
+    as_json: Json = False,
+) -> None:
+    """Draw why an image belongs to a class or not: the exemplars that vote for it, branch by branch."""
+    from corel._atomic import write_atomically
+    from corel.gallery import Gallery
+
+    with Gallery.open(gallery, backbone) as opened:
+        found = opened.explain(image, name)
+    picture = io.BytesIO()
+    found.draw().savefig(picture, format=out.suffix.removeprefix(".") or "png", dpi=150)
+    write_atomically(out, picture.getvalue())
+    if as_json:
+        rates = found.votes.background_rates
+        _print_json(
+            score=found.score,
+            p_value=found.p_value,
+            exemplars=len(found.exemplars),
+            counts=found.votes.counts.tolist(),
+            background_rates=None if rates is None else rates.tolist(),
+            voters=[[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbours],
+        )
+    else:
+        typer.echo(f"score {found.score:.2f}, p-value {found.p_value:.4f}; drawn in {out}")
+
+
+def classes(
+    gallery: GalleryFile,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="List this class's exemplars.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the classes, or the exemplars of one."""
+    from corel.gallery import Gallery
+
+    with Gallery.open(gallery) as opened:
+        if name is None:
+            counts = opened.classes()
+            lines = [f"{count:>8,}  {each}" for each, count in counts.items()]
+            content: Any = {"classes": counts}
+        else:
+            found = opened.exemplars(name)
+            lines = [f"{each.hash[:12]}  {each.enrolled}  {each.source}" for each in found]
+            kept = ("hash", "enrolled", "source")
+            content = {"class": name, "exemplars": [{key: getattr(each, key) for key in kept} for each in found]}
+    if as_json:
+        _print_json(**content)
+    else:
+        typer.echo("\n".join(lines) if lines else "no classes yet")
+
+
+def forget(
+    gallery: GalleryFile,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The class.")],
+    hashes: Annotated[
+        list[str] | None, typer.Option("--hash", help="Only this exemplar (or the beginning of its hash); repeatable.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Forget a class, or some of its exemplars; their latents and thumbnails are overwritten in the file."""
+    from corel.gallery import Gallery
+
+    with Gallery.open(gallery) as opened:
+        count = opened.forget(name, hashes or None)
+    if as_json:
+        _print_json(forgotten=count)
+    else:
+        typer.echo(f"{name}: {count:,} forgotten")
+
+
+def _flat(arguments: Sequence[str]) -> list[Path]:
+    """List the files of one class; a folder of folders is more likely meant as several."""
+    for folder in filter(Path.is_dir, map(Path, arguments)):
+        inner = [each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")]
+        if inner:
+            raise ValueError(
+                f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enrol each as a class, "
+                "or name the folders to enrol as one"
+            )
+    return list(Files(arguments))
+
+
+def _scored(gallery: Gallery, files: Files, *, strict: bool, quiet: bool) -> Iterator[Scores]:
+    size = gallery.backbone.network.input_shape[-1]
+    with progress_bar("scoring", files.total, quiet=quiet) as advance:
+        for batch in files.batches(size):
+            if strict and batch.skipped:
+                raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
+            if len(batch):
+                yield gallery.score(batch)
+            advance(len(batch) + len(batch.skipped))
+
+
+def _rows(scores: Scores, rate: float, *, every: bool) -> Iterator[Row]:
+    for i, order in enumerate(scores.ranking(rate)):
+        for c in order if every else order[:1]:
+            p_value = float(scores.p_values[i, c])
+            verdict = "in" if p_value > rate else "out"
+            yield Row(scores.images[i], scores.classes[c], float(scores.scores[i, c]), p_value, verdict)
+
+
+def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> None:
+    """Say when a class has too few exemplars to reject anything: its smallest p-value is 1/(m + 1)."""
+    needed = math.ceil(1 / rate) - 1 if rate else math.inf
+    small = [name for name, count in gallery.classes().items() if count < needed]
+    if small and not quiet:
+        shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
+        console().print(
+            f"{shown}: with fewer than {needed:,} exemplars nothing is out at a rate of {rate:g}", markup=False
+        )
+
+
+def _report_skipped(skipped: Sequence[Skipped]) -> None:
+    for each in skipped[:10]:
+        console().print(f"skipped: {_described(each)}", markup=False, soft_wrap=True)
+    if len(skipped) > 10:
+        console().print(f"skipped: {len(skipped) - 10:,} more")
+
+
+def _described(skipped: Skipped) -> str:
+    return f"{printable(skipped.path)} {skipped.reason}"
+
+
+def _print_json(**content: Any) -> None:
+    typer.echo(json.dumps(content))

@@ -1,0 +1,115 @@
+"""Why an image belongs to a class or not: the exemplars that voted for it, as data and as a picture."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from corel.gallery._store import Exemplar
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from corel.oneclass import Explanation as Votes
+
+SHOWN = 10  # exemplars a branch
+GAP = 2  # pixels between thumbnails
+PAPER, CLASS, BACKGROUND = 255, "#1f77b4", "#b0b0b0"
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """An item against a class.
+
+    Attributes:
+        image: the item's name.
+        value: what was encoded, uint8 ``[s, s, 3]`` or a row of features.
+        name: the class.
+        exemplars: the class's exemplars, which `votes` numbers in this order.
+        votes: per branch the count of exemplars within the radius and which they are, nearest first, with the
+            share of the background within the same radius.
+        score: higher is more like the class.
+        p_value: conformal.
+
+    """
+
+    image: str
+    value: NDArray[Any]
+    name: str
+    exemplars: list[Exemplar]
+    votes: Votes
+    score: float
+    p_value: float
+
+    def draw(self) -> Figure:
+        """Draw the image, the nearest exemplars that voted for it in each branch, and counts against background."""
+        from matplotlib.figure import Figure
+
+        branches = len(self.votes.counts)
+        figure = Figure(figsize=(11, 1.6 + 0.34 * branches), layout="constrained")
+        left, middle, right = figure.subplots(1, 3, width_ratios=[2, 4, 3])
+        self._draw_item(left)
+        self._draw_voters(middle)
+        self._draw_shares(right)
+        return figure
+
+    def _draw_item(self, axes: Axes) -> None:
+        if self.value.ndim == 3:
+            axes.imshow(self.value, interpolation="nearest")
+        axes.set_title(f"{_shortened(self.image)}\nagainst {_shortened(self.name)}", fontsize=11)
+        axes.set_xlabel(f"score {self.score:.2f}\np-value {self.p_value:.4f}", fontsize=11)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.set_anchor("N")
+
+    def _draw_voters(self, axes: Axes) -> None:
+        height, width = self.value.shape[:2] if self.value.ndim == 3 else (1, 1)
+        canvas = np.full((len(self.votes.counts), height + GAP, SHOWN, width + GAP, 3), PAPER, np.uint8)
+        for branch, voters in enumerate(self.votes.neighbours):
+            for place, voter in enumerate(voters[:SHOWN]):
+                picture = _decoded(self.exemplars[voter], (width, height))
+                canvas[branch, :height, place, :width] = PAPER if picture is None else picture
+        extent = (0.0, float(SHOWN), len(self.votes.counts) - 0.5, -0.5)
+        axes.imshow(canvas.reshape(-1, SHOWN * (width + GAP), 3), extent=extent, aspect="auto")
+        axes.set_title(f"exemplars within the radius, nearest first (at most {SHOWN} shown)", fontsize=11)
+        axes.set_xticks([])
+        axes.set_yticks(range(len(self.votes.counts)))
+        axes.set_ylabel("branch")
+        axes.spines[:].set_visible(False)
+
+    def _draw_shares(self, axes: Axes) -> None:
+        size, counts, rates = len(self.exemplars), self.votes.counts, self.votes.background_rates
+        places = np.arange(len(counts))
+        axes.barh(places - 0.2, counts / size, 0.4, color=CLASS, label=f"of {size} exemplars (count)")
+        if rates is not None:
+            axes.barh(places + 0.2, rates, 0.4, color=BACKGROUND, label="of the background")
+        for place, count in enumerate(counts):
+            axes.text(count / size, place - 0.2, f" {count}", va="center", fontsize=8, color=CLASS)
+        axes.set_title("share within the radius", fontsize=11)
+        axes.set_xlim(0, 1.08 * max(0.01, float(np.max(counts)) / size, 0.0 if rates is None else float(np.max(rates))))
+        axes.set_ylim(len(counts) - 0.5, -0.5)
+        axes.set_yticks([])
+        axes.xaxis.set_major_formatter("{x:.0%}")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), fontsize=9, frameon=False)
+
+
+def _decoded(exemplar: Exemplar, size: tuple[int, int]) -> NDArray[np.uint8] | None:
+    """Decode a thumbnail, which like all of a gallery may come from outside; None where there is none that fits."""
+    if not isinstance(exemplar.thumbnail, bytes):
+        return None
+    try:
+        with Image.open(io.BytesIO(exemplar.thumbnail), formats=["PNG"]) as picture:
+            return np.asarray(picture.convert("RGB")) if picture.size == size else None
+    except (OSError, ValueError, SyntaxError):
+        return None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 32 else f"…{text[-31:]}"
