@@ -1,0 +1,70 @@
+"""Every parameter of a training, in one frozen value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+def _parameter(default: Any, explanation: str) -> Any:
+    return field(default=default, metadata={"help": explanation})
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """What a training does; together with the images and the number of threads it decides the weights.
+
+    The defaults are the preset ``authors``: the settings of the code that made the published numbers. The preset
+    ``paper`` follows the text, where the connectivity loss is summed over branches and zero-length bars count.
+
+    Example:
+        >>> TrainConfig(epochs=5).weight, TrainConfig.preset("paper", epochs=5).branch_reduction
+        (20.0, 'sum')
+
+    """
+
+    objective: str = _parameter("autoencoder", "what is learnt beside connectivity")
+    branches: int = _parameter(16, "branches B of the latent space, each with its own connectivity loss")
+    branch_dim: int = _parameter(10, "dimension D of each branch")
+    width: int = _parameter(32, "channels of the first convolution; each next one doubles them")
+    eta: float = _parameter(2.0, "death time η that the connectivity loss asks of every bar")
+    p: float = _parameter(1.0, "norm of the latent space: 1, 2, inf or any real from 1 up")
+    weight: float = _parameter(20.0, "weight λ of the connectivity loss")
+    branch_reduction: Literal["mean", "sum"] = _parameter("mean", "how the branches' connectivity losses add up")
+    zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")
+    batch_size: int = _parameter(100, "images per step and process; connectivity is that of a batch")
+    epochs: int = _parameter(50, "passes over the images")
+    learning_rate: float = _parameter(1e-3, "step size of Adam, constant")
+    precision: Literal["auto", "float32", "bfloat16"] = _parameter(
+        "auto", "type of the convolutions; auto is bfloat16 where the processor is fast at it"
+    )
+    seed: int = _parameter(0, "decides the first weights and the order of the images")
+
+    def __post_init__(self) -> None:
+        for name in ("branches", "branch_dim", "width", "epochs"):
+            _require(getattr(self, name) >= 1, f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("eta", "learning_rate"):
+            value = getattr(self, name)
+            _require(0 < value < math.inf, f"{name} must be positive and finite, got {value}")
+        _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
+        _require(0 <= self.weight < math.inf, f"weight must be finite and not negative, got {self.weight}")
+        _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> TrainConfig:
+        """Give the named preset, ``authors`` or ``paper``, with some fields changed."""
+        if name not in PRESETS:
+            raise ValueError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
+        return cls(**{**PRESETS[name], **changes})
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "authors": {},
+    "paper": {"branch_reduction": "sum", "zero_bars": "keep"},
+}
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise ValueError(sentence)

@@ -1,0 +1,44 @@
+"""What every trained network has in common: items go in, latents ``[n, B·D]`` in float32 come out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from corel._terminal import track
+
+
+class Network(nn.Module, ABC):
+    """A network with an `encoder`; a `Backbone` keeps one, an objective trains it.
+
+    Attributes:
+        architecture: the keyword arguments that build this network again.
+        encoder: maps what `prepare` returns to latents ``[n, branches·branch_dim]``.
+        input_shape: the shape of one prepared item, without the batch.
+
+    """
+
+    architecture: dict[str, int]
+    encoder: nn.Module
+    input_shape: tuple[int, ...]
+
+    @abstractmethod
+    def prepare(self, items: Any) -> Tensor:
+        """Turn a batch as users hold it into the encoder's float32 input, or say what is wrong with it."""
+
+    @torch.no_grad()
+    def encode(self, items: Any, batch_size: int = 500, *, progress: bool = False) -> Tensor:
+        """Encode any number of items in batches, in float32 whatever the training used: ``[n, B·D]`` on the CPU."""
+        items = torch.from_numpy(items) if isinstance(items, np.ndarray) else items
+        device = next(self.parameters()).device
+        self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
+        parts = [
+            self.encoder(self.prepare(items[start : start + batch_size].to(device))).float().cpu()
+            for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress)
+        ]
+        width = self.architecture["branches"] * self.architecture["branch_dim"]
+        return torch.cat(parts) if parts else torch.empty(0, width)

@@ -1,0 +1,195 @@
+"""The artefact of training: one file that holds the encoder and all that scoring needs to know of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from corel import _tensorfile, objectives
+from corel._network import Network
+
+KIND, VERSION = "corel backbone", 1
+
+# The better of the shipped ones on images it was not trained on; see experiments/results/backbones.json.
+DEFAULT = "tiny-imagenet-16x10"
+
+
+@dataclass(eq=False)
+class Backbone:
+    """A trained encoder, its scale, and a sample of what else there is.
+
+    Attributes:
+        network: the trained network; `encode` is the way to use it.
+        objective: the name of what it was trained on.
+        eta: the death time that training asked for, and the radius of the paper's score.
+        p: the norm of the latent space.
+        batch_size: the size of the batches whose connectivity was shaped.
+        deaths: per branch the mean over batches of the smallest, mean and largest death time, ``[B, 3]``:
+            the paper's α̂, ε̂ and β̂.
+        background: latents of auxiliary images, float32 ``[k, B·D]``.
+        metadata: where it comes from: configuration, data, version, what it was measured on.
+
+    Example:
+        >>> import corel
+        >>> backbone = corel.Backbone.load()
+        >>> backbone.encode(corel.images.open("digits").pixels[:4]).shape
+        (4, 160)
+
+    """
+
+    network: Network
+    objective: str
+    eta: float
+    p: float
+    batch_size: int
+    deaths: NDArray[np.float32]
+    background: NDArray[np.float32]
+    metadata: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        self.network.eval().requires_grad_(False)
+
+    @property
+    def branches(self) -> int:
+        """The number B of branches."""
+        return self.network.architecture["branches"]
+
+    @property
+    def branch_dim(self) -> int:
+        """The dimension D of each branch."""
+        return self.network.architecture["branch_dim"]
+
+    @property
+    def digest(self) -> str:
+        """A hash of the weights, the scale and the background: latents of equal digests may be compared."""
+        settings = [self.objective, self.network.architecture, self.eta, self.p, self.batch_size]
+        content = hashlib.sha256(repr(settings).encode())
+        for name, tensor in sorted(self._tensors().items()):
+            content.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
+        return content.hexdigest()
+
+    def encode(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> NDArray[np.float32]:
+        """Give the latents ``[n, B·D]`` of uint8 images ``[n, s, s, 3]`` or float images ``[n, 3, s, s]`` in [0, 1].
+
+        An `ImageSet` is taken too. Whoever trains on something else than images passes what was trained on.
+        """
+        items = getattr(images, "pixels", images)
+        return self.network.encode(items, batch_size, progress=progress).numpy()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the one file, atomically."""
+        document = {
+            "objective": self.objective,
+            "architecture": self.network.architecture,
+            "eta": self.eta,
+            "p": self.p,
+            "batch_size": self.batch_size,
+            "metadata": self.metadata,
+        }
+        _tensorfile.write(Path(path), KIND, VERSION, self._tensors(), document)
+
+    @classmethod
+    def load(cls, name_or_path: str | os.PathLike[str] | None = None) -> Backbone:
+        """Open a backbone that ships with corel by its name, any other by its path; the default is the best general one.
+
+        Loading runs no code from the file.
+        """
+        path = _locate(DEFAULT if name_or_path is None else name_or_path)
+        tensors, document = _tensorfile.read(path, KIND, VERSION)
+        try:
+            network = _rebuild(document["objective"], document["architecture"], tensors)
+            deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()
+            backbone = cls(network, document["objective"], document["eta"], document["p"],
+                           document["batch_size"], deaths, background, document["metadata"])  # fmt: skip
+            _check_shapes(backbone)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
+        return backbone
+
+    def describe(self) -> str:
+        """Give a card to read: what the backbone is, where it comes from and what it was measured on."""
+        data, config = self.metadata.get("data", {}), self.metadata.get("config", {})
+        alpha, epsilon, beta = self.deaths.mean(axis=0)
+        weights = sum(parameter.numel() for parameter in self.network.parameters())
+        lines = [
+            f"corel backbone {self.digest[:12]}, objective {self.objective}, {weights:,} weights",
+            f"latents     {self.branches} branches × {self.branch_dim} dimensions, norm p = {self.p:g}, η = {self.eta:g}",
+            f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {self.batch_size}",
+            f"background  {len(self.background):,} auxiliary latents",
+            f"trained on  {data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
+            f"training    {config.get('epochs', '?')} epochs, seed {config.get('seed', '?')}, "
+            f"corel {self.metadata.get('version', '?')}",
+        ]
+        lines += [f"AUC         {where}: {value:.3f}" for where, value in self.metadata.get("auc", {}).items()]
+        return "\n".join(lines)
+
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write the encoder as ONNX: float32 images ``[n, 3, s, s]`` in [0, 1] in, latents ``[n, B·D]`` out, any n."""
+        example = torch.zeros(2, *self.network.input_shape)
+        temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the exporter's own deprecations, nothing a caller can act on
+                program = torch.onnx.export(
+                    self.network.encoder, (example,), dynamo=True, verbose=False,
+                    input_names=["images"], output_names=["latents"],
+                    dynamic_shapes=({0: torch.export.Dim("n")},),
+                )  # fmt: skip
+            assert program is not None
+            program.save(temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _tensors(self) -> dict[str, Tensor]:
+        weights = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        # Half precision is plenty for a background: its rounding is far below the spread of the latents.
+        background = torch.from_numpy(self.background).half()
+        return {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
+
+
+def shipped() -> list[str]:
+    """Give the names of the backbones that ship with corel."""
+    folder = resources.files("corel") / "backbones"
+    return sorted(
+        file.name.removesuffix(".safetensors") for file in folder.iterdir() if file.name.endswith(".safetensors")
+    )
+
+
+def _locate(name_or_path: str | os.PathLike[str]) -> Path:
+    if name_or_path in shipped():
+        return Path(str(resources.files("corel") / "backbones" / f"{name_or_path}.safetensors"))
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"there is no backbone at {path}; give the path of a file that `corel train` wrote, "
+            f"or one of the shipped names: {', '.join(shipped())}"
+        )
+    return path
+
+
+def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Tensor]) -> Network:
+    # Built without memory first, so that a file's sizes are compared before anything is allocated to hold them.
+    with torch.device("meta"):
+        network = objectives.find(objective).network_type(**architecture)
+    weights = {name.removeprefix("network."): tensor for name, tensor in tensors.items() if name.startswith("network.")}
+    network.load_state_dict(weights, assign=True)
+    return network.to(memory_format=torch.channels_last)
+
+
+def _check_shapes(backbone: Backbone) -> None:
+    width = backbone.branches * backbone.branch_dim
+    if backbone.deaths.shape != (backbone.branches, 3):
+        raise ValueError(f"deaths are {list(backbone.deaths.shape)}, not [{backbone.branches}, 3]")
+    if backbone.background.ndim != 2 or backbone.background.shape[1] != width:
+        raise ValueError(f"the background is {list(backbone.background.shape)}, not [k, {width}]")

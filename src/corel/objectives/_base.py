@@ -1,0 +1,39 @@
+"""The contract between an objective and the training loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from corel._config import TrainConfig
+from corel._network import Network
+
+
+class Objective(nn.Module, ABC):
+    """A pretext task around a network. The loop adds λ times the connectivity of the latents to its loss.
+
+    Attributes:
+        loss_name: what the progress bar and the metrics call the loss.
+        network_type: what is trained; ``network_type(**network.architecture)`` builds it again from a file.
+        network: what the backbone keeps. Whatever else the objective learns is left behind.
+
+    """
+
+    loss_name: ClassVar[str]
+    network_type: ClassVar[type[Network]]
+    network: Network
+
+    @abstractmethod
+    def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
+        """Draw the first weights from torch's global random state, for items of this shape as users hold them."""
+        super().__init__()
+
+    @abstractmethod
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Give the pretext loss of a batch, a scalar, and the latents ``[b, B·D]`` that connectivity shapes.
+
+        `generator` is seeded for this step and process: randomness drawn from it survives a resumed training.
+        """

@@ -1,0 +1,31 @@
+"""The paper's objective (Algorithm 4, step 1): reconstruct the image."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from corel._config import TrainConfig
+from corel.autoencoder import Autoencoder
+from corel.objectives._base import Objective
+
+
+class Reconstruction(Objective):
+    """The mean over the batch of ‖x − x̂‖₁, the sum of an image's absolute errors on pixels in [0, 1]."""
+
+    loss_name = "reconstruction"
+    network_type = Autoencoder
+
+    def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
+        super().__init__(config, item_shape)
+        image_size, _, channels = item_shape
+        self.network = Autoencoder(config.branches, config.branch_dim, config.width, channels, image_size)
+
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:  # noqa: ARG002
+        """Give the reconstruction loss of uint8 images ``[b, s, s, channels]`` and their latents."""
+        images = self.network.prepare(items)
+        latents, reconstructed = self.network(images)
+        return (images - reconstructed).abs().sum(dim=(1, 2, 3)).mean(), latents
+
+
+OBJECTIVE = Reconstruction

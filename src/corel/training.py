@@ -1,0 +1,220 @@
+"""The one training loop: an objective's loss plus λ times the connectivity loss of its latents."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+from corel import _bfloat16, objectives
+from corel._checkpoint import Identity, State
+from corel._config import PRESETS as PRESETS
+from corel._config import TrainConfig as TrainConfig
+from corel._run import Run, stop_requests
+from corel._run import TrainingInterrupted as TrainingInterrupted
+from corel._terminal import progress_bar
+from corel._version import __version__
+from corel.backbone import Backbone
+from corel.loss import ConnectivityLoss, split_branches
+from corel.objectives import Objective
+from corel.persistence import death_times
+
+BACKGROUND = 4000  # auxiliary latents kept in the backbone
+DEATHS_EVERY = 20  # steps between two measurements of α̂, ε̂, β̂: enough for a mean, too few to cost anything
+
+
+def train(
+    images: Any,
+    config: TrainConfig | None = None,
+    *,
+    run_dir: str | os.PathLike[str] | None = None,
+    checkpoint_minutes: float = 5.0,
+    progress: bool = True,
+) -> Backbone:
+    """Train an encoder on unlabelled images and give its backbone.
+
+    The same call runs on a CPU, on one GPU, or in each of the processes that `accelerate launch` or `torchrun` start:
+    every process takes its own batches of `config.batch_size` and computes the loss on those alone.
+
+    Args:
+        images: an `ImageSet` or an array of items; labels are never looked at.
+        config: the parameters; the default is the preset ``authors``.
+        run_dir: a folder for checkpoints and metrics. Where it holds a checkpoint of the same training, the training
+            continues from it, and ends with the weights it would have had without stopping.
+        checkpoint_minutes: a checkpoint is written after each epoch, and whenever this much time has passed.
+        progress: show a bar, if standard error is a terminal.
+
+    Example:
+        >>> import corel
+        >>> backbone = corel.train(corel.images.open("digits"), corel.TrainConfig(epochs=1, width=8))
+        >>> backbone.deaths.shape
+        (16, 3)
+
+    """
+    config = config or TrainConfig()
+    accelerator = Accelerator()
+    items = torch.from_numpy(np.ascontiguousarray(getattr(images, "pixels", images)))
+    names: Sequence[str] = getattr(images, "names", range(len(items)))
+    objective = _first_weights(config, tuple(items.shape[1:])).to(accelerator.device)
+    run = Run(
+        folder=None if run_dir is None else Path(run_dir),
+        identity=Identity(config, _describe_data(images, items), accelerator.num_processes),
+        model=objective,
+        optimizer=torch.optim.Adam(objective.parameters(), lr=config.learning_rate, fused=True),
+        checkpoint_minutes=checkpoint_minutes,
+        writes=accelerator.is_main_process,
+    )
+    _optimize(run, items, names, config, accelerator, progress=progress)
+    return _finish(run, items, config, accelerator.device)
+
+
+def _optimize(
+    run: Run, items: Tensor, names: Sequence[str], config: TrainConfig, accelerator: Accelerator, *, progress: bool
+) -> None:
+    """Algorithm 4, step 1: minimise pretext + λ · connectivity over batches, from the run's state to the last epoch."""
+    device, process, processes = accelerator.device, accelerator.process_index, accelerator.num_processes
+    steps = _steps_per_epoch(len(items), config.batch_size, processes)
+    state, optimizer = run.state, run.optimizer
+    connectivity_loss = ConnectivityLoss(
+        config.eta, config.branches, config.p, config.branch_reduction, config.zero_bars
+    )
+    convolutions = torch.autocast(device.type, torch.bfloat16, enabled=_uses_bfloat16(config, device))
+    model = accelerator.prepare_model(run.model).train()
+    bar = progress_bar("training", config.epochs * steps, quiet=not (progress and accelerator.is_main_process))
+    with run.journal() as journal, stop_requests() as stop, bar as advance:
+        advance(state.step)
+        while state.step < config.epochs * steps:
+            started = time.perf_counter()
+            epoch, position = divmod(state.step, steps)
+            start = (position * processes + process) * config.batch_size
+            chosen = _order(config.seed, epoch, len(items))[start : start + config.batch_size]
+            draws = _generator(device, config.seed, state.step, process)
+
+            with convolutions:
+                pretext, latents = model(items[chosen].to(device), draws)
+            _require_finite(pretext, run, [names[i] for i in chosen.tolist()])
+            connectivity = connectivity_loss(latents)
+            optimizer.zero_grad()
+            accelerator.backward(pretext + config.weight * connectivity)
+            optimizer.step()
+
+            state.step += 1
+            state.measure({run.model.loss_name: pretext.item(), "connectivity": connectivity.item()})
+            if position % DEATHS_EVERY == 0:
+                state.measure(_death_metrics(latents, config))
+            state.seconds += time.perf_counter() - started
+            advance(note=_note(epoch, config.epochs, state))
+            if position + 1 == steps:
+                metrics = state.close_epoch()
+                run.save()
+                if journal is not None:
+                    journal.write(metrics)
+            run.save_if_due()
+            if _any_process(stop.is_set(), accelerator):
+                run.interrupt()
+
+
+def _finish(run: Run, items: Tensor, config: TrainConfig, device: torch.device) -> Backbone:
+    """Encode a sample of the data, which becomes the background and shows the death times that were reached."""
+    network = run.model.network
+    chosen = _order(config.seed, config.epochs, len(items))[:BACKGROUND]
+    latents = network.encode(items[chosen])
+    batches = latents[: len(latents) // config.batch_size * config.batch_size].split(config.batch_size)
+    deaths = torch.stack([_extremes(batch, config) for batch in batches]).mean(dim=0)
+    metadata = {
+        "config": asdict(config),
+        "data": run.identity.data,
+        "processes": run.identity.processes,
+        "convolutions": "bfloat16" if _uses_bfloat16(config, device) else "float32",
+        "version": __version__,
+        "torch": torch.__version__,
+        "metrics": run.state.history[-1],
+    }
+    background = latents.half().float().numpy()
+    return Backbone(
+        network.cpu(), config.objective, config.eta, config.p, config.batch_size, deaths.numpy(), background, metadata
+    )
+
+
+def _first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objective:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        objective = objectives.find(config.objective)(config, item_shape)
+    return objective.to(memory_format=torch.channels_last)
+
+
+def _describe_data(images: Any, items: Tensor) -> dict[str, Any]:
+    source = str(getattr(images, "source", "an array"))
+    return {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy()).hexdigest()}
+
+
+def _steps_per_epoch(count: int, batch_size: int, processes: int) -> int:
+    if count < batch_size * processes:
+        raise ValueError(
+            f"{count} images do not fill a batch of {batch_size} for each of {processes} processes; "
+            f"give more images or a smaller batch_size"
+        )
+    return count // (batch_size * processes)
+
+
+@functools.lru_cache(maxsize=1)
+def _order(seed: int, epoch: int, count: int) -> Tensor:
+    return torch.randperm(count, generator=_generator(torch.device("cpu"), seed, epoch, -1))
+
+
+def _generator(device: torch.device, *key: int) -> torch.Generator:
+    """Randomness that depends on the key alone, so that a resumed training needs no stored random state."""
+    words = np.random.SeedSequence([part & 0xFFFFFFFF for part in key]).generate_state(1, np.uint64)
+    return torch.Generator(device).manual_seed(int(words[0]) >> 1)
+
+
+def _uses_bfloat16(config: TrainConfig, device: torch.device) -> bool:
+    if config.precision != "auto":
+        return config.precision == "bfloat16"
+    return _bfloat16.is_fast(device)
+
+
+def _require_finite(loss: Tensor, run: Run, names: Sequence[str]) -> None:
+    if not math.isfinite(loss.item()):
+        raise FloatingPointError(
+            f"the loss is {loss.item()} at step {run.state.step + 1}, in the batch {', '.join(map(str, names))}; "
+            f"{run.last_good()}. Look at these images, or lower learning_rate"
+        )
+
+
+@torch.no_grad()
+def _extremes(latents: Tensor, config: TrainConfig) -> Tensor:
+    """Smallest, mean and largest death time of each branch in one batch, ``[B, 3]``."""
+    deaths = death_times(split_branches(latents, config.branches), config.p)
+    return torch.stack([deaths[:, 0], deaths.mean(dim=1), deaths[:, -1]], dim=1)
+
+
+def _death_metrics(latents: Tensor, config: TrainConfig) -> dict[str, float]:
+    alpha, epsilon, beta = _extremes(latents.detach(), config).mean(dim=0).tolist()
+    return {"alpha": alpha, "epsilon": epsilon, "beta": beta}
+
+
+def _note(epoch: int, epochs: int, state: State) -> str:
+    values = "  ".join(f"{_SYMBOLS.get(name, name)} {value:.4g}" for name, value in state.means().items())
+    return f"epoch {epoch + 1}/{epochs}  {values}"
+
+
+_SYMBOLS = {"alpha": "α̂", "epsilon": "ε̂", "beta": "β̂"}
+
+
+def _any_process(flag: bool, accelerator: Accelerator) -> bool:
+    if accelerator.num_processes == 1:
+        return flag
+    flags = accelerator.reduce(torch.tensor(float(flag), device=accelerator.device), "sum")
+    return bool(flags > 0)
