@@ -1,0 +1,67 @@
+"""Fair measurement: methods take turns in one process, and memory is measured in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from corel._terminal import progress_bar
+
+
+@dataclass
+class Turns:
+    """Seconds of every call of a method, and what its first call returned."""
+
+    seconds: list[float] = field(default_factory=list)
+    value: Any = None
+
+
+def take_turns(
+    calls: Mapping[str, Callable[[Any], Any]], inputs: Sequence[Any], description: str, *, budget: float
+) -> dict[str, Turns]:
+    """Time every method on every input, in a new random order each round, so that all meet the same machine.
+
+    A method leaves once it has used up its `budget` of seconds; every method runs at least once.
+    """
+    turns = {name: Turns() for name in calls}
+    order = list(calls)
+    shuffle = random.Random(0).shuffle
+    with progress_bar(description, total=len(inputs) * len(calls)) as advance:
+        for round_number, cloud in enumerate(inputs):
+            shuffle(order)
+            for name in order:
+                if sum(turns[name].seconds) < budget:
+                    start = time.perf_counter()
+                    value = calls[name](cloud)
+                    turns[name].seconds.append(time.perf_counter() - start)
+                    turns[name].value = value if round_number == 0 else turns[name].value
+                advance(note=name)
+    return turns
+
+
+def peak_memory(call: Callable[[], Callable[[], object]]) -> float:
+    """Megabytes that the function `call` returns adds at its peak, in a fresh process (Linux).
+
+    `call` itself runs first and is not counted: it imports, warms up and makes the input.
+    """
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        return process.submit(_growth, call).result()
+
+
+def _growth(call: Callable[[], Callable[[], object]]) -> float:
+    measured = call()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is resident now
+    before = _peak()
+    measured()
+    return (_peak() - before) / 1024
+
+
+def _peak() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -1,0 +1,189 @@
+"""Death times of point clouds: corel against its peers, measured side by side in one run.
+
+``python -m benchmarks.persistence`` repeats the paper's runtime study (appendix: unit Gaussian in R^10, L1,
+complex construction included), times the topology of one training step and measures peak memory, and writes
+``benchmarks/results/persistence.json`` and ``docs/figures/runtime.*``. ``--large`` adds b = 10,000;
+``--quick`` takes seconds, shows that everything runs and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from torch import Tensor
+
+import corel
+from benchmarks._peers import METHODS, OURS, Method, Points
+from benchmarks._report import (
+    Measurement,
+    Results,
+    draw,
+    judge,
+    milliseconds,
+    print_memory,
+    print_targets,
+    print_times,
+)
+from benchmarks._timing import peak_memory, take_turns
+from corel._terminal import track
+from experiments._record import record
+
+SEED = 0
+DIMENSION = 10
+ETA = 2.0
+CLOUDS, BATCH = 16, 100  # of the paper's training step: branches and batch size
+LARGE = 10_000
+LIMIT = 60.0  # seconds; a method is skipped where a single call would take longer
+TOLERANCE = 1e-5  # relative and absolute, on death times, losses and gradients
+RESULTS = Path(__file__).parent / "results"
+FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "runtime"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    sizes: tuple[int, ...] = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+    repetitions: int = 50
+    budget: float = 12.0  # seconds for each method at each size
+
+
+def main() -> None:
+    """Measure, print, and write what a full run found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--large", action="store_true", help="go on to b = 10,000 (about ten minutes)")
+    parser.add_argument("--quick", action="store_true", help="small clouds, three repetitions, no files")
+    arguments = parser.parse_args()
+    plan = Plan()
+    if arguments.large:
+        plan = Plan(sizes=(*plan.sizes, LARGE))
+    if arguments.quick:
+        plan = Plan(sizes=plan.sizes[:4], repetitions=3, budget=1.0)
+    start = time.perf_counter()
+    results = measure(plan, Console(width=max(110, Console().width)))
+    if not arguments.quick:
+        write(plan, results, time.perf_counter() - start)
+
+
+def measure(plan: Plan, out: Console) -> Results:
+    """Run the whole plan, printing each part as it is done."""
+    methods = [method for method in METHODS if method.installed]
+    one_cloud = runtime_study(plan, methods)
+    print_times(f"One cloud in R^{DIMENSION}, L1", one_cloud, out)
+    forward, both = training_step(plan, methods)
+    print_times(f"{CLOUDS} clouds of {BATCH} points: forward", forward, out)
+    print_times(f"{CLOUDS} clouds of {BATCH} points: forward + backward", both, out)
+    megabytes = memory_study(plan, one_cloud)
+    print_memory(plan.sizes[-1], megabytes, out)
+    results = Results(one_cloud, forward, both, megabytes)
+    print_targets(judge(results), out)
+    return results
+
+
+def write(plan: Plan, results: Results, seconds: float) -> None:
+    """Results as JSON, and the figure."""
+    config = asdict(plan) | {"dimension": DIMENSION, "p": 1, "eta": ETA, "clouds": CLOUDS, "batch": BATCH}
+    found = asdict(results) | {
+        "targets": [asdict(target) | {"met": target.met} for target in judge(results)],
+        "not_installed": [method.name for method in METHODS if not method.installed],
+    }
+    record("persistence", config=config, results=found, seed=SEED, seconds=seconds, folder=RESULTS)
+    draw(results.one_cloud, FIGURE)
+
+
+def runtime_study(plan: Plan, methods: list[Method]) -> list[Measurement]:
+    """Every method on one cloud of every size."""
+    measurements: list[Measurement] = []
+    for method in methods:
+        method.deaths(_gaussian(plan.sizes[0], 0))  # import and compile before the clock starts
+    for b in plan.sizes:
+        slow = {m.name for m in methods if _expected(m.name, b, measurements) > LIMIT}
+        measurements += [Measurement(name, b, None, skipped=f"over {LIMIT:.0f} s a call") for name in slow]
+        calls = {m.name: m.deaths for m in methods if m.name not in slow}
+        clouds = [_gaussian(b, repetition) for repetition in range(plan.repetitions)]
+        measurements += _measure(calls, clouds, f"b = {b}", plan)
+    return measurements
+
+
+def _expected(name: str, b: int, measurements: list[Measurement]) -> float:
+    """Seconds a call will take: from the size before, by the growth seen in peers, b^2.5."""
+    last = [m for m in measurements if m.method == name][-1:]
+    return sum(m.milliseconds / 1e3 * (b / m.points) ** 2.5 if m.milliseconds else float("inf") for m in last)
+
+
+def _gaussian(b: int, repetition: int) -> Points:
+    return np.random.default_rng([SEED, b, repetition]).standard_normal((b, DIMENSION)).astype(np.float32)
+
+
+def _measure(
+    calls: Mapping[str, Callable[[Any], Any]], clouds: Sequence[Any], description: str, plan: Plan
+) -> list[Measurement]:
+    turns = take_turns(calls, clouds, description, budget=plan.budget)
+    ours, points = turns[OURS].value, clouds[0].shape[-2]
+    return [
+        Measurement(name, points, statistics.median(t.seconds) * 1e3, len(t.seconds), _deviation(name, t.value, ours))
+        for name, t in turns.items()
+    ]
+
+
+def _deviation(name: str, values: Any, ours: Any) -> float:
+    """Largest difference between a method's values and ours; beyond the tolerance the run ends."""
+    values, ours = np.asarray(values), np.asarray(ours)
+    if values.shape != ours.shape or not np.allclose(values, ours, rtol=TOLERANCE, atol=TOLERANCE):
+        raise RuntimeError(f"{name} and {OURS} differ by more than {TOLERANCE}: {values} against {ours}")
+    return float(np.abs(values - ours).max())
+
+
+def training_step(plan: Plan, methods: list[Method]) -> tuple[list[Measurement], list[Measurement]]:
+    """The connectivity loss of one batch, forward and forward + backward; values and gradients must agree."""
+    generator = torch.Generator().manual_seed(SEED)
+    batches = list(torch.randn(plan.repetitions, CLOUDS, BATCH, DIMENSION, generator=generator))
+    forward = {m.name: functools.partial(_forward, m) for m in methods}
+    both = {m.name: functools.partial(_gradient, m) for m in methods if m.differentiable}
+    for name in forward:
+        forward[name](batches[0])  # warm
+    for name in both:
+        both[name](batches[0])
+    return _measure(forward, batches, "forward", plan), _measure(both, batches, "forward + backward", plan)
+
+
+def _forward(method: Method, z: Tensor) -> float:
+    if method.name == OURS:
+        return float(corel.connectivity_loss(z, ETA))
+    return float(sum(np.abs(method.deaths(cloud) - ETA).sum() for cloud in z.numpy()))
+
+
+def _gradient(method: Method, z: Tensor) -> Tensor:
+    z = z.detach().requires_grad_()
+    if method.name == OURS:
+        loss = corel.connectivity_loss(z, ETA)
+    else:
+        loss = torch.stack([(method.cloud_deaths(cloud) - ETA).abs().sum() for cloud in z]).sum()
+    (gradient,) = torch.autograd.grad(loss, z)
+    return gradient
+
+
+def memory_study(plan: Plan, one_cloud: list[Measurement]) -> dict[str, float]:
+    """Megabytes each method adds at its peak for the largest cloud, where it was not too slow to be timed."""
+    names = milliseconds(one_cloud, plan.sizes[-1])
+    return {name: peak_memory(functools.partial(_prepare, name, plan.sizes[-1])) for name in track(names, "memory")}
+
+
+def _prepare(name: str, b: int) -> Callable[[], Any]:
+    method = next(method for method in METHODS if method.name == name)
+    method.deaths(_gaussian(32, 0))
+    return functools.partial(method.deaths, _gaussian(b, 0))
+
+
+if __name__ == "__main__":
+    main()
