@@ -1,0 +1,8 @@
+"""Recognise a class from a handful of latents: scores, decisions with a guarantee, explanations, forgetting."""
+
+from corel.oneclass._bank import Assessment as Assessment
+from corel.oneclass._bank import ClassBank as ClassBank
+from corel.oneclass._bank import Explanation as Explanation
+from corel.oneclass._bank import allowed_rejections as allowed_rejections
+from corel.oneclass._estimator import OneClass as OneClass
+from corel.oneclass._sets import prediction_sets as prediction_sets

@@ -1,0 +1,179 @@
+"""One class from a handful of latents, under scikit-learn's contract for outlier detectors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from corel.oneclass._bank import ClassBank, Explanation, Score, Seed, Ties, allowed_rejections, resolve_score
+from corel.oneclass._kernel import Doubles, Integers, Points
+
+
+class Encoded(Protocol):
+    """What `OneClass.from_backbone` reads of a backbone."""
+
+    branches: int
+    eta: float
+    background: Points
+
+
+class _Setting:
+    """A constructor argument named like a method of scikit-learn's: stored, but never found when that method is sought.
+
+    Pipelines and searches take any attribute called `score` for a scoring method.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise AttributeError(f"{self.name!r} is a setting: get_params()[{self.name!r}]")
+
+    def __set__(self, instance: object, value: object) -> None:
+        vars(instance)[self.name] = value
+
+
+class OneClass(OutlierMixin, BaseEstimator):
+    """Recognise one class from m latents of it: Eq. 6 of the paper, contrasted, calibrated and explained.
+
+    Args:
+        branches: The parts B into which the columns `[n, B·D]` of a latent are split.
+        radius: L1 radius of the balls in which exemplars are counted; the η the encoder was trained for.
+        score: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
+            the class's rate of such neighbours to the background's, summed; `"auto"`, contrast where a
+            background is given, else count.
+        background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
+        rate: The false-alarm rate of `predict`: the share of in-class points it may reject.
+
+    Attributes:
+        exemplars_: The latents that define the class `[m, B·D]`, in order of arrival.
+        offset_: `predict` rejects below this score.
+
+    `predict` and `p_values` keep their rate in finite samples, without any anomaly to learn from, when a test
+    point of the class and the exemplars are exchangeable given the encoder and the background.
+
+    Example:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> model = OneClass(branches=2, rate=0.1).fit(rng.normal(size=(50, 4)))
+        >>> model.predict([[0.0, 0.0, 0.0, 0.0], [9.0, 9.0, 9.0, 9.0]])
+        array([ 1, -1])
+
+    """
+
+    score = _Setting()
+
+    def __init__(
+        self,
+        branches: int = 1,
+        radius: float = 2.0,
+        score: Score = "auto",
+        background: ArrayLike | None = None,
+        rate: float = 0.05,
+    ) -> None:
+        self.branches = branches
+        self.radius = radius
+        self.score = score
+        self.background = background
+        self.rate = rate
+
+    @classmethod
+    def from_backbone(cls, backbone: Encoded, **settings: Any) -> OneClass:
+        """Take branches, radius and background from a backbone; `settings` override them."""
+        found = {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
+        return cls(**{**found, **settings})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments as they were given."""
+        return {name: vars(self)[name] for name in self._get_param_names()}
+
+    def fit(self, X: ArrayLike, y: object = None) -> OneClass:
+        """Enrol the rows of `X [m, B·D]`; nothing is optimised."""
+        return self._enrol(validate_data(self, X, dtype=[np.float32, np.float64]))
+
+    def partial_fit(self, X: ArrayLike, y: object = None) -> OneClass:
+        """Add exemplars after those already enrolled: the same as fitting on all of them."""
+        if not hasattr(self, "bank_"):
+            return self.fit(X, y)
+        more = validate_data(self, X, dtype=self.exemplars_.dtype, reset=False)
+        return self._enrol(np.concatenate([self.exemplars_, more]))
+
+    def forget(self, indices: ArrayLike) -> OneClass:
+        """Drop the exemplars at these positions of `exemplars_`: the same as never having enrolled them.
+
+        Later exemplars move up, so positions are those of before the call, all at once.
+        """
+        check_is_fitted(self)
+        rows = np.atleast_1d(np.asarray(indices))
+        m = len(self.exemplars_)
+        if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= m):
+            raise IndexError(f"indices to forget must be integers from 0 to {m - 1}, the {m} exemplars; got {rows}")
+        kept = np.delete(self.exemplars_, rows.astype(np.int64), axis=0)
+        if not len(kept):
+            raise ValueError(f"forgetting all {m} exemplars leaves no class; drop the estimator instead")
+        return self._enrol(kept)
+
+    def score_samples(self, X: ArrayLike) -> Doubles:
+        """Score each row of `X`; higher = more in-class."""
+        return self._bank.scores(self._latents(X))[:, 0]
+
+    def decision_function(self, X: ArrayLike) -> Doubles:
+        """`score_samples` − `offset_`: negative where `predict` rejects."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """+1 in class, −1 out; in-class points are rejected at most at `rate`."""
+        m = len(self._bank.exemplars)
+        if allowed_rejections(self.rate, m) < 1:
+            warnings.warn(
+                f"{m} exemplars cannot support rate={self.rate}: nothing will be rejected. Enrol at least "
+                f"{int(np.ceil(1 / self.rate)) - 1} or raise the rate to {1 / (m + 1):.3g}.",
+                stacklevel=2,
+            )
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def p_values(self, X: ArrayLike, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
+        """Exact full-conformal p-value of each row: small = unlike the class.
+
+        The point joins the bag and every member is scored against the others. With `ties="conservative"` an
+        exchangeable point has P(p ≤ a) ≤ a for every a; with `"random"`, drawn from `seed`, P(p ≤ a) = a.
+        """
+        return self._bank.p_values(self._latents(X), ties, seed)[:, 0]
+
+    def explain(self, X: ArrayLike) -> list[Explanation]:
+        """Per row and branch: the count, the background's rate, and which exemplars voted, nearest first."""
+        return self._bank.explain(self._latents(X))
+
+    @property
+    def exemplars_(self) -> Points:
+        """The enrolled latents `[m, B·D]`."""
+        return self._bank.exemplars
+
+    @property
+    def offset_(self) -> float:
+        """The ⌊rate·(m + 1)⌋-th smallest leave-one-out score of the exemplars."""
+        return float(self._bank.thresholds(self.rate)[0])
+
+    @property
+    def _bank(self) -> ClassBank:
+        check_is_fitted(self)
+        bank: ClassBank = self.bank_
+        return bank
+
+    def _latents(self, X: ArrayLike) -> Points:
+        latents: Points = validate_data(self, X, dtype=self._bank.exemplars.dtype, reset=False)
+        return latents
+
+    def _enrol(self, exemplars: Points) -> OneClass:
+        if not 0 < self.rate < 1:
+            raise ValueError(f"rate must lie strictly between 0 and 1, not {self.rate}")
+        bounds: Integers = np.array([0, len(exemplars)], np.int64)
+        background = None if self.background is None else np.asarray(self.background)
+        score = resolve_score(vars(self)["score"], background)
+        self.bank_ = ClassBank(exemplars, bounds, self.branches, self.radius, background, score)
+        return self

@@ -1,0 +1,24 @@
+"""From one-class to multi-class: which classes an image may belong to, best first, possibly none."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def prediction_sets(scores: ArrayLike, p_values: ArrayLike, rate: float) -> list[NDArray[np.int64]]:
+    """For each row the classes whose p-value exceeds `rate`, highest score first.
+
+    Scores rank because p-values tie: they are multiples of 1/(m + 1). For an image of an enrolled class the set
+    holds that class with probability at least 1 − rate. An empty set says "none of them".
+
+    Example:
+        >>> prediction_sets(scores=[[3.0, 5.0, 4.0]], p_values=[[0.5, 0.2, 0.01]], rate=0.05)
+        [array([1, 0])]
+
+    """
+    score, p = np.atleast_2d(np.asarray(scores, float)), np.atleast_2d(np.asarray(p_values, float))
+    if score.shape != p.shape:
+        raise ValueError(f"scores {score.shape} and p_values {p.shape} must have one shape [n, classes]")
+    order = np.lexsort((-p, -score), axis=1)
+    return [ranked[p[row, ranked] > rate] for row, ranked in enumerate(order)]
