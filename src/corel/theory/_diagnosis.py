@@ -1,0 +1,185 @@
+"""The connectivity of latents as measured over random batches, and what the theory makes of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from corel.loss import split_branches
+from corel.persistence import death_times
+from corel.theory._statements import (
+    Points,
+    guaranteed_neighbours,
+    largest_batch_size,
+    separation_sample_size,
+)
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """What follows for m points of one branch if every batch of b points is connected within [α, β]."""
+
+    alpha: float
+    beta: float
+    neighbours: int  # Lemma 1, Corollary 1: at least so many within β of every point
+    separation_sample_size: int  # Eq. 5: from so many points on two are closer than η
+    largest_batch_size: float  # Remark 2: necessary for the premise itself
+
+    @classmethod
+    def of(cls, alpha: float, beta: float, *, eta: float, n: int, b: int, m: int) -> Consequences:
+        """Apply the statements to an interval [α, β]."""
+        separation = separation_sample_size(alpha, beta, eta, n, b)
+        return cls(alpha, beta, guaranteed_neighbours(m, b), separation, largest_batch_size(alpha, beta, n))
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Death times of random batches per branch, and what the theory makes of them; `str` gives the table.
+
+    ``lowest``, ``mean`` and ``highest`` are taken over the batches and have shape ``[branches, 3]``, for the
+    smallest, the average and the largest death time of a batch. So ``mean`` holds the paper's (α̂, ε̂, β̂).
+    """
+
+    eta: float
+    n: int
+    batch_size: int
+    batches: int
+    sample_size: int
+    lowest: Floats
+    mean: Floats
+    highest: Floats
+    near_eta: Floats  # per branch, the share of bars within 10% of η
+
+    @property
+    def promises(self) -> list[Consequences]:
+        """Per branch, from the extremes: true of every set whose batches stay within what was seen."""
+        return self._consequences(self.lowest[:, 0], self.highest[:, 2])
+
+    @property
+    def heuristics(self) -> list[Consequences]:
+        """Per branch, from the means α̂ and β̂ as the paper reads them: typical, not guaranteed."""
+        return self._consequences(self.mean[:, 0], self.mean[:, 2])
+
+    def _consequences(self, alphas: Floats, betas: Floats) -> list[Consequences]:
+        return [
+            Consequences.of(alpha, beta, eta=self.eta, n=self.n, b=self.batch_size, m=self.sample_size)
+            for alpha, beta in zip(alphas.tolist(), betas.tolist(), strict=True)
+        ]
+
+    def __str__(self) -> str:
+        lines = [*_measured_table(self), "", *_theory_table(self), "", *_remarks(self)]
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def diagnose(
+    latents: Points,
+    eta: float = 2.0,
+    branches: int = 1,
+    batch_size: int = 100,
+    *,
+    sample_size: int = 120,
+    batches: int = 200,
+    p: float = 1.0,
+    seed: int = 0,
+) -> Diagnosis:
+    """Measure the connectivity of latents ``[N, branches·D]`` over random batches and apply the theory to it.
+
+    ``sample_size`` is the m of the statements: how many examples of a class will be stored.
+
+    >>> latents = np.random.default_rng(0).normal(size=(500, 40))
+    >>> diagnosis = diagnose(latents, eta=2.0, branches=4, batch_size=100)  # print it for the table
+    >>> diagnosis.mean.shape
+    (4, 3)
+    """
+    points = torch.as_tensor(latents).detach()
+    if points.ndim != 2 or not 2 <= batch_size <= len(points):
+        raise ValueError(
+            f"latents must have shape [N, branches·D] with N ≥ batch size ≥ 2, "
+            f"but the shape is {tuple(points.shape)} and the batch size {batch_size}"
+        )
+    if batches < 1 or not 0 < eta < math.inf:
+        raise ValueError(f"at least one batch and a positive, finite η are needed, not {batches} and {eta}")
+    clouds = split_branches(points, branches)
+    rows = _random_batches(len(points), batch_size, batches, seed).to(points.device)
+    deaths = death_times(clouds[:, rows], p).double()  # [branches, batches, b − 1]
+    summary = torch.stack([deaths.amin(-1), deaths.mean(-1), deaths.amax(-1)], dim=-1)
+    near_eta = ((deaths - eta).abs() <= 0.1 * eta).double().mean((1, 2))
+    lowest, mean, highest = summary.amin(1), summary.mean(1), summary.amax(1)
+    arrays = [tensor.cpu().numpy() for tensor in (lowest, mean, highest, near_eta)]
+    return Diagnosis(eta, clouds.shape[-1], batch_size, batches, sample_size, *arrays)
+
+
+def _random_batches(points: int, batch_size: int, batches: int, seed: int) -> Tensor:
+    rng = np.random.default_rng(seed)
+    rows = [rng.choice(points, batch_size, replace=False) for _ in range(batches)]
+    return torch.from_numpy(np.stack(rows))
+
+
+def _measured_table(found: Diagnosis) -> list[str]:
+    columns = zip(found.lowest.T, found.mean.T, found.highest.T, strict=True)
+    cells = np.concatenate([np.stack(column, axis=1) for column in columns], axis=1)  # [branches, 9]
+    rows = zip(cells, found.near_eta, strict=True)
+    return [
+        f"Death times in {found.batches} random batches of {found.batch_size} points, "
+        f"per branch in R^{found.n} (η = {found.eta:g})",
+        f"{'':>6}  {'smallest in a batch':^20}  {'average':^20}  {'largest':^20}  within",
+        "branch" + f"  {'min':>6} {'mean':>6} {'max':>6}" * 3 + "  10% of η",
+        *(
+            f"{branch:>6}"
+            + "".join(f"{'  ' if k % 3 == 0 else ' '}{cell:6.2f}" for k, cell in enumerate(row))
+            + f"  {share:8.0%}"
+            for branch, (row, share) in enumerate(rows)
+        ),
+    ]
+
+
+def _theory_table(found: Diagnosis) -> list[str]:
+    def cells(c: Consequences) -> str:
+        sizes = f"{_short(c.separation_sample_size):>9} {_short(c.largest_batch_size):>9}"
+        return f"{c.alpha:6.2f} {c.beta:6.2f} {c.neighbours:>5} {sizes}"
+
+    heading = f"{'α':>6} {'β':>6} {'near':>5} {'m, Eq. 5':>9} {'max b':>9}"
+    width = len(heading)
+    return [
+        f"What the theory says for m = {found.sample_size}",
+        f"{'':>6}  {'promise (extremes seen)':^{width}} | {'heuristic (means)':^{width}}",
+        f"branch  {heading} | {heading}",
+        *(
+            f"{branch:>6}  {cells(promise)} | {cells(heuristic)}"
+            for branch, (promise, heuristic) in enumerate(zip(found.promises, found.heuristics, strict=True))
+        ),
+    ]
+
+
+def _remarks(found: Diagnosis) -> list[str]:
+    m, b = found.sample_size, found.batch_size
+    separated = [[m >= c.separation_sample_size for c in side] for side in (found.promises, found.heuristics)]
+    excluded = [[c.largest_batch_size < b for c in side] for side in (found.promises, found.heuristics)]
+    return [
+        f"A promise holds for every set whose batches of {b} all stay within the α and β seen here;",
+        "a heuristic is what batches show on average, and binds nobody.",
+        "near      at least so many of the m points lie within β of each of them (Corollary 1)"
+        + (f": vacuous, as m < b = {b}" if m < b else ""),
+        f"m, Eq. 5  from so many points on, two must be closer than η: {_verdict(*separated)}",
+        f"max b     larger batches cannot all keep within [α, β] (Remark 2): {_verdict(*excluded)}",
+    ]
+
+
+def _verdict(promises: list[bool], heuristics: list[bool]) -> str:
+    if not any(promises + heuristics):
+        return "vacuous here"
+    return f"bites in {sum(promises)} of {len(promises)} branches as a promise, {sum(heuristics)} as a heuristic"
+
+
+def _short(number: float) -> str:
+    """Up to six digits in full, beyond that as a power of ten (Decimal, as an int may exceed every float)."""
+    return str(number) if number < 10**6 or number == math.inf else f"{Decimal(number):.1e}"

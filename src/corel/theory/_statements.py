@@ -1,0 +1,177 @@
+"""What connected batches imply for larger sets: the definitions and statements of the paper's section 4.
+
+The definitions take a finite set as the rows of a tensor or array ``[m, n]``, compute in float64 and build
+the m × m distance matrix. Rows are points: two equal rows are two points at distance 0.
+
+Every statement is about sets whose b-point subsets are all α-β-connected. Definition 4 as printed asks for
+equal extremes, which different subsets hardly ever share; the proofs need only that all death times lie in
+[α, β], and that is what is meant here.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from corel.persistence import death_times
+
+Points: TypeAlias = Tensor | npt.NDArray[np.floating[Any]]
+
+
+def connectivity_interval(points: Points, p: float = 1.0) -> tuple[float, float]:
+    """The tight (α, β) of Definition 4: the smallest and the largest death time, as full distances.
+
+    The set is connected at radius β/2. (Where section 3 calls 𝒱_η connected it means 𝒱_{η/2}, as Definition 1
+    filters by half the distance.)
+
+    >>> connectivity_interval(np.array([[0.0], [1.0], [4.0]]))
+    (1.0, 3.0)
+    """
+    distances = _distances(points, p)
+    if len(distances) < 2:
+        raise ValueError("one point has no death time, so no α and β: give at least two points")
+    deaths = death_times(distances=distances)
+    return float(deaths.min()), float(deaths.max())
+
+
+def is_connected_within(points: Points, alpha: float, beta: float, p: float = 1.0) -> bool:
+    """Whether all death times lie in [α, β]: α-β-connectivity (Definition 4) as the proofs use it."""
+    smallest, largest = connectivity_interval(points, p)
+    return alpha <= smallest and largest <= beta
+
+
+def annulus_counts(points: Points, alpha: float, beta: float, p: float = 1.0) -> npt.NDArray[np.int64]:
+    """For every point z the number of others in the annulus B(z, α, β), that is at a distance in [α, β]."""
+    distances = _distances_to_others(points, p)
+    return ((alpha <= distances) & (distances <= beta)).sum(1).numpy()
+
+
+def guaranteed_neighbours(m: int, b: int) -> int:
+    """Lemma 1: so many of m points, m − b + 1, lie in every point's annulus B(z, α, β), z itself not counted.
+
+    Needs all b-point subsets to be connected within [α, β]. Below m = b the lemma is silent: 0.
+    """
+    _check_batch_size(b)
+    return max(m - b + 1, 0)
+
+
+def is_dense(points: Points, d: int, eps: float, p: float = 1.0) -> bool:
+    """Whether every point has at least d others within distance ε: d-ε-density (Definition 5).
+
+    Corollary 1: m points whose b-point subsets are all connected within [α, β] are (m − b + 1)-β-dense.
+    """
+    return bool(((_distances_to_others(points, p) <= eps).sum(1) >= d).all())
+
+
+def is_separated(points: Points, eps: float, p: float = 1.0) -> bool:
+    """Whether all points keep at least the distance ε from each other: ε-separation (Definition 6)."""
+    return bool((_distances_to_others(points, p) >= eps).all())
+
+
+def metric_entropy(points: Points, eps: float, p: float = 1.0) -> int:
+    """N_ε (Definition 6): the size of the largest ε-separated subset of a finite set.
+
+    Exact, by search over subsets, hence exponential in the number of points: meant for a few dozen.
+    """
+    far_apart = (_distances(points, p) >= eps).tolist()
+
+    def largest(candidates: list[int]) -> int:
+        if not candidates:
+            return 0
+        first, others = candidates[0], candidates[1:]
+        with_first = 1 + largest([other for other in others if far_apart[first][other]])
+        return with_first if with_first == len(candidates) else max(with_first, largest(others))
+
+    return largest(list(range(len(far_apart))))
+
+
+def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
+    """Lemma 2: at most (2β/ε + 1)ⁿ − (2α/ε − 1)ⁿ points of an annulus B(0, α, β) in Rⁿ are ε-separated.
+
+    Exact arithmetic, rounded down, so it never overflows. Open balls of radius ε/2 around the points fit into
+    B(0, α − ε/2, β + ε/2) (the proof prints the radii α and β there). Its hole exists only where ε < 2α;
+    beyond, the second term is void and counts as 0. The paper states ‖·‖₁, but uses only that volumes grow as
+    rⁿ: the bound holds in every norm.
+
+    >>> annulus_entropy_bound(1.0, 2.0, eps=1.0, n=2)  # 5² − 1²
+    24
+    """
+    _check_interval(alpha, beta)
+    if not 0 < eps < math.inf:
+        raise ValueError(f"ε must be positive and finite, not {eps}")
+    if n < 1:
+        raise ValueError(f"the dimension n must be at least 1, not {n}")
+    outer = 2 * Fraction(float(beta)) / Fraction(float(eps)) + 1
+    hole = max(2 * Fraction(float(alpha)) / Fraction(float(eps)) - 1, Fraction(0))
+    return math.floor(outer**n - hole**n)
+
+
+def separation_sample_size(alpha: float, beta: float, eta: float, n: int, b: int) -> int:
+    """Eq. 5 with Corollary 2: from this many points m on, a set in Rⁿ cannot be η-separated.
+
+    Needs all b-point subsets to be connected within [α, β]. The bound grows as a volume does: in R¹⁰ it asks
+    for some hundred thousand points or more, and says nothing about realistic sets.
+
+    >>> separation_sample_size(1.0, 3.0, eta=2.0, n=10, b=100)
+    1048676
+    """
+    _check_batch_size(b)
+    return annulus_entropy_bound(alpha, beta, eta, n) + b
+
+
+def largest_batch_size(alpha: float, beta: float, n: int) -> float:
+    """Remark 2: if all b-point subsets of 2b − 1 points in Rⁿ are connected within [α, β], b is at most this.
+
+    Lemma 2's bound at ε = α, that is (2β/α + 1)ⁿ − 1; α = 0 allows every size (infinity).
+
+    >>> largest_batch_size(1.0, 2.0, n=2)
+    24
+    """
+    _check_interval(alpha, beta)
+    return annulus_entropy_bound(alpha, beta, alpha, n) if alpha > 0 else math.inf
+
+
+def smallest_dimension(batch_size: int, alpha: float, beta: float) -> int:
+    """Remark 2 the other way round: the smallest n whose `largest_batch_size` reaches ``batch_size``.
+
+    >>> smallest_dimension(100, alpha=1.8, beta=2.2)
+    4
+    """
+    _check_batch_size(batch_size)
+    n = 1
+    while largest_batch_size(alpha, beta, n) < batch_size:  # ends by n = log₃ b + 1, as 2β/α + 1 ≥ 3
+        n += 1
+    return n
+
+
+def _distances(points: Points, p: float) -> Tensor:
+    rows = torch.as_tensor(points).detach().double()
+    if rows.ndim != 2:
+        raise ValueError(f"points must have shape [m, n], one row each, not {tuple(rows.shape)}")
+    if not rows.isfinite().all():
+        raise ValueError("points must be finite, but some coordinates are NaN or infinite: remove those rows")
+    # The matrix-product form of p = 2 loses digits; then α would not equal the distance it comes from.
+    return torch.cdist(rows, rows, p, compute_mode="donot_use_mm_for_euclid_dist").cpu()
+
+
+def _distances_to_others(points: Points, p: float) -> Tensor:
+    """Row z holds the m − 1 distances from z to the other points: the matrix without its diagonal."""
+    distances = _distances(points, p)
+    m = len(distances)
+    return distances[~torch.eye(m, dtype=torch.bool)].view(m, max(m - 1, 0))
+
+
+def _check_interval(alpha: float, beta: float) -> None:
+    if not 0 <= alpha <= beta < math.inf:
+        raise ValueError(f"death times need 0 ≤ α ≤ β < ∞, not α = {alpha} and β = {beta}")
+
+
+def _check_batch_size(b: int) -> None:
+    if b < 2:
+        raise ValueError(f"the theory speaks of batches of at least 2 points, not {b}")

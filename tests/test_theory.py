@@ -1,0 +1,294 @@
+"""Section 4 of the paper: every statement is tested as it is stated, with all b-point subsets enumerated."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist, squareform
+
+from corel import theory
+
+Cloud = npt.NDArray[np.float64]
+law = settings(deadline=None, max_examples=100)  # the first call compiles the kernel
+NORMS = [1.0, 2.0, math.inf]
+
+
+@st.composite
+def clouds(draw: st.DrawFn, smallest: int = 2, largest: int = 9, dimension: int = 3) -> Cloud:
+    """Integer points, so that distances are exact; ties and equal points are common."""
+    shape = (draw(st.integers(smallest, largest)), draw(st.integers(1, dimension)))
+    return draw(hnp.arrays(np.int64, shape, elements=st.integers(-6, 6))).astype(np.float64)
+
+
+@st.composite
+def clouds_with_batch_size(draw: st.DrawFn) -> tuple[Cloud, int]:
+    cloud = draw(clouds())
+    return cloud, draw(st.integers(2, len(cloud)))
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> tuple[float, float]:
+    low, high = sorted(draw(st.tuples(*[st.floats(0.0, 50.0)] * 2)))
+    return low, high
+
+
+def deaths(cloud: Cloud, p: float = 1.0) -> Cloud:
+    """Heights of single linkage: an independent way to the death times."""
+    return np.asarray(linkage(pdist(cloud, "minkowski", p=p), "single")[:, 2])
+
+
+def extremes_over_batches(cloud: Cloud, b: int) -> tuple[float, float]:
+    """The statements' premise: the tightest [α, β] that holds the death times of all b-point subsets."""
+    found = [deaths(cloud[list(rows)]) for rows in combinations(range(len(cloud)), b)]
+    return float(np.min(found)), float(np.max(found))
+
+
+def largest_separated(cloud: Cloud, eps: float, p: float = 1.0) -> int:
+    """Metric entropy by looking at every subset."""
+    distances = squareform(pdist(cloud, "minkowski", p=p)) if len(cloud) > 1 else np.zeros((1, 1))
+    return max(
+        size
+        for size in range(len(cloud) + 1)
+        for rows in combinations(range(len(cloud)), size)
+        if all(distances[pair] >= eps for pair in combinations(rows, 2))
+    )
+
+
+@law
+@given(clouds(), st.sampled_from(NORMS))
+def test_connectivity_interval_is_tight(cloud: Cloud, p: float) -> None:
+    alpha, beta = theory.connectivity_interval(cloud, p)
+    assert (alpha, beta) == pytest.approx((deaths(cloud, p).min(), deaths(cloud, p).max()), abs=0)
+    assert theory.is_connected_within(cloud, alpha, beta, p)
+    assert not theory.is_connected_within(cloud, np.nextafter(alpha, math.inf), beta, p)
+    assert not theory.is_connected_within(cloud, alpha, np.nextafter(beta, -math.inf), p)
+
+
+@law
+@given(clouds())
+def test_a_set_is_connected_at_radius_half_beta_and_not_before(cloud: Cloud) -> None:
+    _, beta = theory.connectivity_interval(cloud)
+    assume(beta > 0)
+    distances = squareform(pdist(cloud, "cityblock"))
+    reachable = np.linalg.matrix_power((distances / 2 <= beta / 2).astype(np.int64), len(cloud)) > 0
+    before = np.linalg.matrix_power((distances / 2 < beta / 2).astype(np.int64), len(cloud)) > 0
+    assert reachable.all()
+    assert not before.all()
+
+
+@law
+@given(clouds_with_batch_size())
+def test_lemma_1_and_corollary_1(case: tuple[Cloud, int]) -> None:
+    cloud, b = case
+    alpha, beta = extremes_over_batches(cloud, b)
+    neighbours = theory.guaranteed_neighbours(len(cloud), b)
+    assert neighbours == len(cloud) - b + 1
+    assert (theory.annulus_counts(cloud, alpha, beta) >= neighbours).all()
+    assert theory.is_dense(cloud, neighbours, beta)
+
+
+@law
+@given(clouds())
+def test_lemma_1_is_attained_by_pairs(cloud: Cloud) -> None:
+    alpha, beta = extremes_over_batches(cloud, 2)
+    assert (theory.annulus_counts(cloud, alpha, beta) == theory.guaranteed_neighbours(len(cloud), 2)).all()
+
+
+@law
+@given(clouds(), intervals())
+def test_annulus_counts_and_density_count_others_in_closed_sets(cloud: Cloud, interval: tuple[float, float]) -> None:
+    alpha, beta = (float(round(bound)) for bound in interval)
+    rows = [[np.abs(z - y).sum() for k, y in enumerate(cloud) if k != i] for i, z in enumerate(cloud)]
+    assert theory.annulus_counts(cloud, alpha, beta).tolist() == [
+        sum(alpha <= distance <= beta for distance in row) for row in rows
+    ]
+    within_beta = min(sum(distance <= beta for distance in row) for row in rows)
+    assert theory.is_dense(cloud, within_beta, beta)
+    assert not theory.is_dense(cloud, within_beta + 1, beta)
+
+
+@law
+@given(clouds(smallest=1), st.integers(1, 12), st.sampled_from(NORMS))
+def test_metric_entropy_is_the_largest_separated_subset(cloud: Cloud, eps: int, p: float) -> None:
+    expected = largest_separated(cloud, eps, p)
+    assert theory.metric_entropy(cloud, eps, p) == expected
+    assert theory.is_separated(cloud, eps, p) == (expected == len(cloud))
+
+
+@law
+@given(clouds_with_batch_size(), st.integers(1, 24))
+def test_corollary_2(case: tuple[Cloud, int], eps: int) -> None:
+    """More neighbours than the annulus holds ε-separated points: the set is not ε-separated."""
+    cloud, b = case
+    alpha, beta = extremes_over_batches(cloud, b)
+    distances = np.abs(cloud - cloud[0]).sum(1)
+    annulus = cloud[(alpha <= distances) & (distances <= beta)]
+    if len(cloud) - b + 1 > theory.metric_entropy(annulus, eps):
+        assert not theory.is_separated(cloud, eps)
+
+
+@law
+@given(clouds(smallest=5, dimension=2), st.integers(2, 4), st.floats(0.2, 3.0))
+def test_equation_5(cloud: Cloud, b: int, eta_over_beta: float) -> None:
+    alpha, beta = extremes_over_batches(cloud, b)
+    assume(beta > 0)
+    eta = eta_over_beta * beta
+    n = cloud.shape[1]
+    if len(cloud) >= theory.separation_sample_size(alpha, beta, eta, n, b):
+        assert not theory.is_separated(cloud, eta)
+
+
+def test_equation_5_has_cases_to_speak_about() -> None:
+    """Nine integers on a line: from η = 3 on the bound is below 9, so the property above is not empty."""
+    line = np.arange(9.0)[:, None]
+    alpha, beta = extremes_over_batches(line, 2)
+    assert (alpha, beta) == (1.0, 8.0)
+    assert theory.separation_sample_size(alpha, beta, 3.0, n=1, b=2) == 8  # ⌊16/3 + 1⌋ − 0 + 2
+
+
+@law
+@given(clouds(dimension=2), intervals(), st.floats(0.5, 12.0), st.sampled_from(NORMS))
+def test_lemma_2_bounds_the_entropy_of_points_in_the_annulus(
+    cloud: Cloud, interval: tuple[float, float], eps: float, p: float
+) -> None:
+    norms = np.linalg.norm(cloud, ord=p, axis=1)
+    annulus = cloud[(interval[0] <= norms) & (norms <= interval[1])]
+    assume(len(annulus) > 0)
+    bound = theory.annulus_entropy_bound(*interval, eps, cloud.shape[1])
+    assert theory.metric_entropy(annulus, eps, p) <= bound
+
+
+def test_lemma_2_is_attained_on_the_line() -> None:
+    """{−2, −1, 1, 2} is 1-separated in the annulus from 1 to 2: (2·2 + 1) − (2·1 − 1) = 4."""
+    points = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    assert theory.metric_entropy(points, 1.0) == theory.annulus_entropy_bound(1.0, 2.0, 1.0, n=1) == 4
+
+
+@given(intervals(), st.floats(0.01, 100.0), st.integers(1, 12))
+def test_lemma_2_as_printed_where_epsilon_is_small_and_void_beyond(
+    interval: tuple[float, float], eps: float, n: int
+) -> None:
+    alpha, beta = interval
+    bound = theory.annulus_entropy_bound(alpha, beta, eps, n)
+    hole = (2 * alpha / eps - 1) ** n if eps < 2 * alpha else 0.0
+    printed = (2 * beta / eps + 1) ** n - hole
+    assert bound <= printed * (1 + 1e-9) + 1e-9 * hole
+    assert bound + 1 >= printed * (1 - 1e-9) - 1e-9 * hole
+
+
+def test_bounds_stay_exact_beyond_floating_point() -> None:
+    assert theory.annulus_entropy_bound(0.0, 1.0, 1.0, n=1000) == 3**1000
+    assert theory.annulus_entropy_bound(1.0, 1.0, 1.0, n=1000) == 3**1000 - 1
+    assert theory.separation_sample_size(0.0, 1.0, 1.0, n=1000, b=100) == 3**1000 + 100
+    assert theory.largest_batch_size(0.0, 1.0, n=3) == math.inf
+
+
+@law
+@given(st.integers(2, 5), st.data())
+def test_remark_2(b: int, data: st.DataObject) -> None:
+    cloud = data.draw(clouds(smallest=2 * b - 1, largest=2 * b - 1))
+    alpha, beta = extremes_over_batches(cloud, b)
+    assert b <= theory.largest_batch_size(alpha, beta, cloud.shape[1])
+    assert cloud.shape[1] >= theory.smallest_dimension(b, alpha, beta)
+
+
+@given(intervals(), st.integers(2, 10**6), st.integers(1, 14))
+def test_smallest_dimension_inverts_largest_batch_size(interval: tuple[float, float], b: int, n: int) -> None:
+    reaches = theory.largest_batch_size(*interval, n) >= b
+    assert reaches == (n >= theory.smallest_dimension(b, *interval))
+
+
+def simplex(points: int, side: float) -> Cloud:
+    """Multiples of unit vectors: every L1 distance equals `side`."""
+    return np.eye(points) * side / 2
+
+
+def test_diagnosis_of_a_simplex_is_known_in_closed_form() -> None:
+    latents = np.concatenate([simplex(12, 2.0), simplex(12, 2.3)], axis=1)
+    found = theory.diagnose(latents, eta=2.0, branches=2, batch_size=5, batches=7, sample_size=9)
+    for summary in (found.lowest, found.mean, found.highest):
+        np.testing.assert_allclose(summary, [[2.0] * 3, [2.3] * 3])
+    assert found.near_eta.tolist() == [1.0, 0.0]
+    assert (found.n, found.batches) == (12, 7)
+    for consequences in (*found.promises, *found.heuristics):
+        assert consequences.neighbours == 9 - 5 + 1
+        assert consequences.separation_sample_size > 9
+
+
+def test_diagnosis_of_one_batch_of_everything_is_single_linkage() -> None:
+    latents = np.random.default_rng(3).normal(size=(20, 6))
+    found = theory.diagnose(latents, eta=1.0, branches=2, batch_size=20, batches=1)
+    for branch, cloud in enumerate((latents[:, :3], latents[:, 3:])):
+        expected = deaths(cloud)
+        triple = [expected.min(), expected.mean(), expected.max()]
+        for summary in (found.lowest, found.mean, found.highest):
+            np.testing.assert_allclose(summary[branch], triple)
+        assert found.near_eta[branch] == (abs(expected - 1.0) <= 0.1).mean()
+
+
+def test_diagnosis_orders_extremes_and_means_and_repeats_with_its_seed() -> None:
+    latents = torch.randn(300, 8, generator=torch.Generator().manual_seed(0))
+    found, again = (theory.diagnose(latents, branches=2, batch_size=10, seed=4) for _ in range(2))
+    other = theory.diagnose(latents.numpy(), branches=2, batch_size=10, seed=5)
+    np.testing.assert_array_equal(found.mean, again.mean)
+    assert (found.mean != other.mean).any()
+    assert (found.lowest < found.mean).all()
+    assert (found.mean < found.highest).all()
+    for promise, heuristic in zip(found.promises, found.heuristics, strict=True):
+        assert promise.alpha < heuristic.alpha < heuristic.beta < promise.beta
+
+
+def test_promises_hold_for_a_subset_whose_batches_stay_within_the_extremes() -> None:
+    latents = np.random.default_rng(1).normal(size=(9, 2))
+    found = theory.diagnose(latents, batch_size=6, batches=2000, sample_size=9)  # 84 subsets: all are seen
+    promise = found.promises[0]
+    assert (promise.alpha, promise.beta) == pytest.approx(extremes_over_batches(latents, 6))
+    assert theory.is_dense(latents, promise.neighbours, promise.beta * (1 + 1e-12))
+
+
+def test_the_table_says_what_is_promised_what_is_typical_and_what_is_vacuous() -> None:
+    latents = np.random.default_rng(0).normal(size=(200, 40))
+    table = str(theory.diagnose(latents, branches=4, batch_size=50, batches=5, sample_size=60))
+    assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdigit()] == list("0123") * 2
+    assert "promise" in table
+    assert "heuristic" in table
+    assert "two must be closer than η: vacuous here" in table
+    assert all(line == line.rstrip() for line in table.splitlines())
+    small = str(theory.diagnose(latents, branches=4, batch_size=50, batches=5, sample_size=40))
+    assert "vacuous, as m < b = 50" in small
+
+
+def test_the_table_says_where_a_bound_bites() -> None:
+    """On the unit interval nine points cannot keep a distance of 2, and Eq. 5 knows."""
+    latents = np.random.default_rng(0).uniform(size=(50, 1))
+    table = str(theory.diagnose(latents, eta=2.0, batch_size=5, batches=5, sample_size=9))
+    assert "closer than η: bites in 1 of 1 branches as a promise, 1 as a heuristic" in table
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.connectivity_interval(np.zeros((1, 2))), "at least two points"),
+        (lambda: theory.is_dense(np.zeros(3), 1, 1.0), r"shape \[m, n\].*\(3,\)"),
+        (lambda: theory.is_separated(np.full((2, 2), np.nan), 1.0), "finite"),
+        (lambda: theory.annulus_entropy_bound(2.0, 1.0, 1.0, 1), "α = 2.0 and β = 1.0"),
+        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 0.0, 1), "ε must be positive"),
+        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 0), "dimension n must be at least 1"),
+        (lambda: theory.largest_batch_size(0.0, math.inf, 1), "β = inf"),
+        (lambda: theory.smallest_dimension(1, 1.0, 2.0), "at least 2 points, not 1"),
+        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=6), r"\(5, 2\) and the batch size 6"),
+        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=3, batches=0), "at least one batch"),
+    ],
+)
+def test_errors_say_what_is_wrong(call: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()  # type: ignore[operator]
