@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
 
-from corel.oneclass import _cpu, _kernel
+from corel.oneclass import _cpu, _kernel, _torch
+from corel.oneclass._checks import (
+    Latents,
+    Score,
+    Seed,
+    Ties,
+    as_latents,
+    check_offsets,
+    check_rate,
+    check_settings,
+    check_ties,
+    computing_device,
+    resolve_score,
+)
+from corel.oneclass._explain import Explanation, explain_point
 from corel.oneclass._kernel import Doubles, Integers, Points
 
-Score = Literal["auto", "count", "contrast"]
-Ties = Literal["conservative", "random"]
-Seed = int | np.random.Generator | None
-
-# Chosen on folds of CIFAR-10's train split by `python -m experiments.contrast`, which also compares the alternatives.
-PRIOR = 100.0  # pseudo-exemplars, spread like the background, that smooth a class's rate
+# Pseudo-exemplars, spread like the background, that smooth a class's rate: chosen on folds of CIFAR-10's
+# train split by `python -m experiments.contrast`, which also compares what was not chosen.
+PRIOR = 100.0
 
 
 class Assessment(NamedTuple):
@@ -28,22 +41,21 @@ class Assessment(NamedTuple):
     p_values: Doubles
 
 
-class Explanation(NamedTuple):
-    """Why one image got its score from one class, branch by branch."""
+class _Query(NamedTuple):
+    """Points `[n, B, D]` where they are to be compared, the kernels that do it, and the weights of their terms."""
 
-    counts: Integers  # [B] exemplars inside the ball
-    background_rates: Doubles | None  # [B] share of the background inside the same ball
-    neighbours: tuple[Integers, ...]  # per branch the exemplars inside the ball, nearest first
-    distances: tuple[Doubles, ...]  # and how far they are
+    points: Any
+    kernels: ModuleType
+    weights: Doubles
 
 
 @dataclass(frozen=True, eq=False)
 class ClassBank:
     """The exemplars of C classes, frozen: latents `[M, B·D]`, class `c` owning rows ``offsets[c]:offsets[c + 1]``.
 
-    Scores against a class do not depend on which other classes are in the bank, nor on how the points are
-    batched, to the last bit. A class may be empty. Latents are compared in the type of the exemplars: float64 if
-    they are float64, else float32.
+    A score against a class does not depend on the other classes in the bank, nor on how the points are batched,
+    to the last bit. A class may be empty. Latents are compared in the type of the exemplars: float64 if they are
+    float64, else float32. Points that are tensors on an accelerator are scored there.
 
     Example:
         >>> bank = ClassBank.of([[[0.0], [1.0]], [[9.0]]], branches=1, radius=2.0)
@@ -61,14 +73,12 @@ class ClassBank:
     score: Score = "auto"
 
     def __post_init__(self) -> None:
-        exemplars = np.asarray(self.exemplars)
-        exemplars = as_latents(exemplars, np.float64 if exemplars.dtype == np.float64 else np.float32)
-        _check_settings(self.branches, self.radius, exemplars.shape[1])
-        object.__setattr__(self, "exemplars", exemplars)
-        object.__setattr__(self, "offsets", _check_offsets(self.offsets, len(exemplars)))
-        if self.background is not None:
-            object.__setattr__(self, "background", self._latents(self.background, "background"))
-        object.__setattr__(self, "score", resolve_score(self.score, self.background))
+        given = np.asarray(self.exemplars)
+        exemplars = as_latents(given, np.float64 if given.dtype == np.float64 else np.float32, "exemplars")
+        check_settings(self.branches, self.radius, exemplars.shape[1])
+        self._set(exemplars=exemplars, offsets=check_offsets(self.offsets, len(exemplars)))
+        background = None if self.background is None else self._latents(self.background, "background")
+        self._set(background=background, score=resolve_score(self.score, background))
 
     @classmethod
     def of(cls, bags: Sequence[ArrayLike], **settings: Any) -> ClassBank:
@@ -77,47 +87,44 @@ class ClassBank:
         if not arrays:
             raise ValueError("a bank needs at least one class; enrol one first")
         offsets = np.cumsum([0, *map(len, arrays)], dtype=np.int64)
-        return cls(np.concatenate([a for a in arrays if len(a)] or arrays[:1]), offsets, **settings)
+        return cls(np.concatenate(arrays), offsets, **settings)
 
     @property
     def sizes(self) -> Integers:
         """Exemplars per class `[C]`."""
         return np.diff(self.offsets)
 
-    def scores(self, z: ArrayLike) -> Doubles:
-        """Scores `[n, C]`, higher = more in-class, of latents `z [n, B·D]`."""
-        points = self._split(self._latents(z, "z"))
-        weights = self._weights(points)
-        raw = _cpu.score(points, self._columns, self.offsets, self.radius, weights, self._logarithmic)
-        return raw + self._constants
+    def scores(self, z: Latents) -> Doubles:
+        """Scores `[n, C]` of latents `z [n, B·D]`; higher = more in-class."""
+        points, kernels, weights = self._query(z)
+        raw: Doubles = kernels.score(points, self._columns, self.offsets, self.radius, weights, self._logarithmic)
+        return self._constants + raw
 
-    def p_values(self, z: ArrayLike, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
-        """Exact full-conformal p-values `[n, C]`; see `assess`."""
+    def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
+        """Exact full-conformal p-values `[n, C]`, as `assess` gives them."""
         return self.assess(z, ties, seed).p_values
 
-    def assess(self, z: ArrayLike, ties: Ties = "conservative", seed: Seed = None) -> Assessment:
+    def assess(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Assessment:
         """Scores and exact full-conformal p-values of `z [n, B·D]` in one pass.
 
-        The p-value is the share of the bag {exemplars, z} that scores no higher than z against the rest of the bag.
-        `ties="random"` breaks ties by one uniform number per p-value, drawn from `seed` in row order: a generator
-        that is passed on from batch to batch gives what one batch would have given.
+        The p-value is the share of the bag {exemplars, z} that scores no higher than z, each member scored against
+        the others. `ties="random"` breaks ties by one uniform number per p-value, drawn from `seed` in row order:
+        a generator passed on from batch to batch gives what one batch would have given.
         """
-        if ties not in ("conservative", "random"):
-            raise ValueError(f'ties must be "conservative" or "random", not {ties!r}')
-        points = self._split(self._latents(z, "z"))
-        weights = self._weights(points)
-        ranks = _cpu.rank(points, self._columns, self.offsets, self.radius, weights, self._logarithmic, *self._standing)
+        check_ties(ties)
+        points, kernels, weights = self._query(z)
+        ranks: _cpu.Ranks = kernels.rank(
+            points, self._columns, self.offsets, self.radius, weights, self._logarithmic, *self._standing
+        )
         tied = ranks.tied + 1.0  # the point ties with itself
         if ties == "random":
             tied *= np.random.default_rng(seed).random(tied.shape)
         return Assessment(ranks.scores + self._constants, (ranks.below + tied) / (self.sizes + 1))
 
     def leave_one_out(self) -> Doubles:
-        """The score `[M]` of each exemplar against the others of its class, in a bag with one point far from all."""
-        scores = np.zeros(len(self.exemplars))
-        for branch in self._standing[0]:
-            scores += branch
-        return scores + np.repeat(self._constants, self.sizes)
+        """The score `[M]` of each exemplar in its class's bag with one more point, far from all."""
+        raw: Doubles = np.add.accumulate(self._standing[0], axis=0)[-1]
+        return np.repeat(self._constants, self.sizes) + raw
 
     def thresholds(self, rate: float) -> Doubles:
         """Per class the ⌊rate·(m + 1)⌋-th smallest leave-one-out score, −∞ where m + 1 < 1/rate.
@@ -125,24 +132,22 @@ class ClassBank:
         A test point can only raise the exemplars' scores, so a score strictly below the threshold has a
         p-value of at most `rate`.
         """
-        scores = self.leave_one_out()
-        return np.array(
-            [
-                _kth_smallest(scores[first:last], allowed_rejections(rate, int(last - first)))
-                for first, last in zip(self.offsets[:-1], self.offsets[1:], strict=True)
-            ]
-        )
+        check_rate(rate)
+        bags = np.split(self.leave_one_out(), self.offsets[1:-1])
+        return np.array([_kth_smallest(bag, allowed_rejections(rate, len(bag))) for bag in bags])
 
-    def explain(self, z: ArrayLike, index: int = 0) -> list[Explanation]:
-        """One `Explanation` for each row of `z` of its score from class `index`; exemplars numbered within it."""
+    def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
+        """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
         points = self._split(self._latents(z, "z"))
-        rates = None if self.background is None else self._rates(points)
+        rates = [None] * len(points) if self.background is None else self._rates(points, _cpu)
         bag = self._split(self.exemplars)[self.offsets[index] : self.offsets[index + 1]]
-        return [
-            _explain(point, bag, self.radius, None if rates is None else rates[t]) for t, point in enumerate(points)
-        ]
+        return [explain_point(point, bag, self.radius, rate) for point, rate in zip(points, rates, strict=True)]
 
-    def _latents(self, z: ArrayLike, name: str) -> Points:
+    def _set(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def _latents(self, z: Latents, name: str) -> Points:
         latents = as_latents(z, self.exemplars.dtype.type, name)
         if latents.shape[1] != self.exemplars.shape[1]:
             raise ValueError(
@@ -153,6 +158,13 @@ class ClassBank:
 
     def _split(self, latents: Points) -> Points:
         return latents.reshape(len(latents), self.branches, -1)
+
+    def _query(self, z: Latents) -> _Query:
+        points, device = self._split(self._latents(z, "z")), computing_device(z)
+        if device is None:
+            return _Query(points, _cpu, self._weights(points, _cpu))
+        moved = torch.from_numpy(points).to(device)
+        return _Query(moved, _torch, self._weights(moved, _torch))
 
     @property
     def _logarithmic(self) -> bool:
@@ -170,57 +182,31 @@ class ClassBank:
     @cached_property
     def _constants(self) -> Doubles:
         """What smoothing adds to each class's score whatever the point: B·log(s / (m + s))."""
-        if not self._logarithmic:
-            return np.zeros(len(self.sizes))
         constants: Doubles = self.branches * np.log(PRIOR / (self.sizes + PRIOR))
-        return constants
+        return constants * self._logarithmic
 
     @cached_property
     def _standing(self) -> tuple[Doubles, Doubles]:
         """What each branch adds to each leave-one-out score `[B, M]`: as it is, and with one neighbour more."""
         points = self._split(self.exemplars)
         counts = _cpu.count_peers(points, self._columns, self.offsets, self.radius)
-        weights = self._weights(points)
-        return tuple(self._terms(counts + extra, weights) for extra in (0, 1))  # type: ignore[return-value]
+        weights = self._weights(points, _cpu)
+        return self._terms(counts, weights), self._terms(counts + 1, weights)
 
     def _terms(self, counts: Integers, weights: Doubles) -> Doubles:
         terms = np.empty(counts.shape)
         _kernel.branch_terms(counts, weights, self._logarithmic, terms)
         return np.ascontiguousarray(terms.T)
 
-    def _rates(self, points: Points) -> Doubles:
-        """Smoothed share of the background within the radius `[n, B]`; never zero."""
-        counts = _cpu.count(points, self._background_columns, self.radius)
+    def _rates(self, points: Any, kernels: ModuleType) -> Doubles:
+        """Share q of the background within the radius `[n, B]`, counting the point itself so that it is never zero."""
+        counts: Integers = kernels.count(points, self._background_columns, self.radius)
         rates: Doubles = (counts + 1) / (self._background_columns.shape[2] + 1)
         return rates
 
-    def _weights(self, points: Points) -> Doubles:
-        """1 / (s·q): with it a branch's term is log(1 + c/(s·q)) = log((c + s·q)/((m + s)·q)) − log(s/(m + s))."""
-        if not self._logarithmic:
-            return np.ones(points.shape[:2])
-        return 1 / (PRIOR * self._rates(points))
-
-
-def as_latents(z: ArrayLike, dtype: type[np.floating[Any]], name: str = "exemplars") -> Points:
-    """`z` as a contiguous finite matrix of `dtype`."""
-    latents = np.ascontiguousarray(z, dtype)
-    if latents.ndim != 2:
-        raise ValueError(f"{name} must be a matrix [n, branches·dim], not an array of shape {latents.shape}")
-    if not np.isfinite(latents).all():
-        row = int(np.flatnonzero(~np.isfinite(latents).all(1))[0])
-        raise ValueError(f"{name} has NaN or infinity in row {row}; drop such rows before scoring")
-    return latents
-
-
-def resolve_score(score: Score, background: object) -> Literal["count", "contrast"]:
-    """The score that `"auto"` stands for: contrast where there is a background, else count."""
-    if score not in ("auto", "count", "contrast"):
-        raise ValueError(f'score must be "auto", "count" or "contrast", not {score!r}')
-    if score == "contrast" and background is None:
-        raise ValueError('score="contrast" compares with a background; pass background=latents [G, branches·dim]')
-    if score == "auto":
-        return "count" if background is None else "contrast"
-    return score
+    def _weights(self, points: Any, kernels: ModuleType) -> Doubles:
+        """1/(s·q): a branch's term log(1 + c/(s·q)) is log((c + s·q)/((m + s)·q)), the log-ratio, less a constant."""
+        return 1 / (PRIOR * self._rates(points, kernels)) if self._logarithmic else np.ones(points.shape[:2])
 
 
 def allowed_rejections(rate: float, size: int) -> int:
@@ -229,43 +215,9 @@ def allowed_rejections(rate: float, size: int) -> int:
 
 
 def _kth_smallest(scores: Doubles, k: int) -> float:
-    return -np.inf if k < 1 else float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else np.inf
+    """The k-th smallest score; −∞ for k = 0, and +∞ beyond the last."""
+    return float(np.concatenate([[-np.inf], np.sort(scores), [np.inf]])[k])
 
 
 def _transposed(points: Points) -> Points:
     return np.ascontiguousarray(points.transpose(1, 2, 0))
-
-
-def _check_settings(branches: int, radius: float, columns: int) -> None:
-    if branches < 1 or columns % branches:
-        raise ValueError(f"{columns} latent columns cannot be split into branches={branches} parts of equal size")
-    if not 0 <= radius < np.inf:
-        raise ValueError(f"radius must be a finite number ≥ 0, not {radius}")
-
-
-def _check_offsets(offsets: Integers, rows: int) -> Integers:
-    bounds = np.asarray(offsets, np.int64)
-    if bounds.ndim != 1 or len(bounds) < 2 or bounds[0] != 0 or bounds[-1] != rows or (np.diff(bounds) < 0).any():
-        raise ValueError(f"offsets must rise from 0 to the {rows} exemplars, one step a class; got {bounds}")
-    return bounds
-
-
-def _explain(point: Points, bag: Points, radius: float, rates: Doubles | None) -> Explanation:
-    distances = _sequential_l1(point, bag)
-    limit = bag.dtype.type(radius)
-    order = [np.argsort(column, kind="stable") for column in distances.T]
-    inside = [near[distances[near, j] <= limit] for j, near in enumerate(order)]
-    return Explanation(
-        counts=np.array([len(near) for near in inside], np.int64),
-        background_rates=rates,
-        neighbours=tuple(inside),
-        distances=tuple(distances[near, j].astype(np.float64) for j, near in enumerate(inside)),
-    )
-
-
-def _sequential_l1(point: Points, bag: Points) -> Points:
-    """Distances `[m, B]` summed over coordinates in their order, as the kernels sum them."""
-    total = np.zeros(bag.shape[:2], bag.dtype)
-    for d in range(bag.shape[2]):
-        total += np.abs(point[:, d] - bag[:, :, d])
-    return total

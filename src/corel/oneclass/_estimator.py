@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from corel.oneclass._bank import ClassBank, Explanation, Score, Seed, Ties, allowed_rejections, resolve_score
+from corel.oneclass._bank import ClassBank, allowed_rejections
+from corel.oneclass._checks import Score, Seed, Ties, check_rate, resolve_score
+from corel.oneclass._explain import Explanation
 from corel.oneclass._kernel import Doubles, Integers, Points
 
 
@@ -170,8 +172,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         return latents
 
     def _enrol(self, exemplars: Points) -> OneClass:
-        if not 0 < self.rate < 1:
-            raise ValueError(f"rate must lie strictly between 0 and 1, not {self.rate}")
+        check_rate(self.rate)
         bounds: Integers = np.array([0, len(exemplars)], np.int64)
         background = None if self.background is None else np.asarray(self.background)
         score = resolve_score(vars(self)["score"], background)

@@ -1,0 +1,72 @@
+"""What the bank and the estimator accept, and the sentences they refuse with."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from corel.oneclass._kernel import Integers, Points
+
+Score: TypeAlias = Literal["auto", "count", "contrast"]
+Ties: TypeAlias = Literal["conservative", "random"]
+Seed: TypeAlias = int | np.random.Generator | None
+Latents: TypeAlias = ArrayLike | Tensor
+
+
+def as_latents(z: Latents, dtype: type[np.floating[Any]], name: str) -> Points:
+    """`z` as a contiguous finite matrix of `dtype` in main memory."""
+    latents = np.ascontiguousarray(z.detach().cpu() if isinstance(z, Tensor) else z, dtype)
+    if latents.ndim != 2:
+        raise ValueError(f"{name} must be a matrix [n, branches·dim], not an array of shape {latents.shape}")
+    if not np.isfinite(latents).all():
+        row = int(np.flatnonzero(~np.isfinite(latents).all(1))[0])
+        raise ValueError(f"{name} has NaN or infinity in row {row}; drop such rows before scoring")
+    return latents
+
+
+def computing_device(z: Latents) -> torch.device | None:
+    """Where to count: the device that already holds `z`, or None for the CPU, also where doubles do not exist."""
+    return z.device if isinstance(z, Tensor) and z.device.type not in ("cpu", "mps") else None
+
+
+def resolve_score(score: Score, background: object) -> Literal["count", "contrast"]:
+    """The score that `"auto"` stands for: contrast where there is a background, else count."""
+    if score not in ("auto", "count", "contrast"):
+        raise ValueError(f'score must be "auto", "count" or "contrast", not {score!r}')
+    if score == "contrast" and background is None:
+        raise ValueError('score="contrast" compares with a background; pass background=latents [G, branches·dim]')
+    if score == "auto":
+        return "count" if background is None else "contrast"
+    return score
+
+
+def check_ties(ties: Ties) -> None:
+    """Refuse any other way to break ties."""
+    if ties not in ("conservative", "random"):
+        raise ValueError(f'ties must be "conservative" or "random", not {ties!r}')
+
+
+def check_rate(rate: float) -> None:
+    """Refuse a rate that no decision can keep."""
+    if not 0 < rate < 1:
+        raise ValueError(f"rate must lie strictly between 0 and 1, not {rate}")
+
+
+def check_settings(branches: int, radius: float, columns: int) -> None:
+    """Refuse branches that do not divide the columns, and a radius that is no length."""
+    if branches < 1 or columns % branches:
+        raise ValueError(f"{columns} latent columns cannot be split into branches={branches} parts of equal size")
+    if not 0 <= radius < np.inf:
+        raise ValueError(f"radius must be a finite number ≥ 0, not {radius}")
+
+
+def check_offsets(offsets: ArrayLike, rows: int) -> Integers:
+    """`offsets` as integers, refused unless they cut `rows` exemplars into classes."""
+    bounds = np.asarray(offsets, np.int64)
+    if bounds.ndim != 1 or len(bounds) < 2 or bounds[0] != 0 or bounds[-1] != rows or (np.diff(bounds) < 0).any():
+        raise ValueError(f"offsets must rise from 0 to the {rows} exemplars, one step a class; got {bounds}")
+    return bounds
