@@ -10,6 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from corel import images
 from corel.images import _files
+from corel.images._decoding import Decoded, decode_files
 
 from .conftest import Paint
 
@@ -27,11 +28,10 @@ def folder(tmp_path: Path, paint: Paint, monkeypatch: pytest.MonkeyPatch) -> Pat
 def decodings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the files of each decoding that really takes place."""
     counts: list[int] = []
-    real = _files.decode_files
 
-    def counted(files: list[Path], size: int, *, progress: bool) -> _files.Decoded:
+    def counted(files: list[Path], size: int, *, progress: bool) -> Decoded:
         counts.append(len(files))
-        return real(files, size, progress=progress)
+        return decode_files(files, size, progress=progress)
 
     monkeypatch.setattr(_files, "decode_files", counted)
     return counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,11 @@ def read_array(images: NDArray[Any], manner: Manner, source: str = "an array") -
 
 def read_array_file(path: Path, split: str, manner: Manner) -> ImageSet:
     """Read an .npy file, or the entries of an .npz file that belong to `split`."""
-    try:
-        content = np.load(path, allow_pickle=False)
-        if isinstance(content, np.ndarray):
-            only_train(split, str(path))
-            return read_array(content, manner, str(path))
-        with content:
-            images, labels, classes = _entries(content, split, path)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{path} is damaged or no numpy file: {error}") from error
+    content = _load(path)
+    if isinstance(content, np.ndarray):
+        only_train(split, str(path))
+        return read_array(content, manner, str(path))
+    images, labels, classes = _entries(content, split, path)
     plain = read_array(images, manner, str(path))
     return ImageSet(plain.pixels, labels, classes, numbered(split, len(plain)), str(path))
 
@@ -52,6 +49,17 @@ def resize_all(images: NDArray[Any], manner: Manner) -> UInt8Array:
     for i in track(range(len(images)), "resizing", quiet=not manner.progress):
         pixels[i] = from_array(images[i], size)
     return pixels
+
+
+def _load(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+    with path.open("rb") as file:
+        try:
+            content = np.load(file, allow_pickle=False)
+            return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
+        except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(
+                f"{path} is damaged, no numpy file, or needs a pickle, which is not read: {error}"
+            ) from error
 
 
 def _entries(

@@ -1,0 +1,94 @@
+"""Names, roots, splits and sizes; and what an `ImageSet` promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corel import images
+from corel.images import ImageSet
+from corel.images._catalogue import CATALOGUE, SIZES
+from corel.images._known import KNOWN, NAMES
+from corel.images._places import cache_folder, data_folder
+
+from .test_cifar import write_cifar10
+
+
+def test_root_then_variable_then_cache(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_cifar10(cache / "data", binary=True, per_batch=10)
+    assert len(images.open("cifar10")) == 50
+    write_cifar10(tmp_path / "variable", binary=True, per_batch=20)
+    monkeypatch.setenv("COREL_DATA", str(tmp_path / "variable"))
+    assert len(images.open("cifar10")) == 100
+    write_cifar10(tmp_path / "root", binary=True, per_batch=30)
+    assert len(images.open("cifar10", root=tmp_path / "root")) == 150
+
+
+def test_cache_folder_follows_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("COREL_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_folder() == tmp_path / ".cache" / "corel"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert data_folder() == tmp_path / "xdg" / "corel" / "data"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert cache_folder() == tmp_path / "Library" / "Caches" / "corel"
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_known_name_that_is_not_there_says_what_to_run(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"{name} is not in .*corel data fetch {name}"):
+        images.open(name, root=tmp_path)
+
+
+def test_every_name_has_a_size_and_a_source() -> None:
+    assert set(SIZES) == set(NAMES)
+    assert set(NAMES) - set(CATALOGUE) == {"imagenet", "digits"}
+
+
+def test_mistyped_name_is_guessed() -> None:
+    with pytest.raises(FileNotFoundError, match="did you mean 'cifar10'"):
+        images.open("cifar-10")
+    with pytest.raises(FileNotFoundError, match="known names are cifar10"):
+        images.open("/nowhere/at/all")
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.gif").touch()
+    with pytest.raises(ValueError, match=r"a\.gif is no image"):
+        images.open(tmp_path / "a.gif")
+
+
+@pytest.mark.parametrize(("option", "value"), [("split", "training"), ("size", 0)])
+def test_impossible_options_are_sentences(option: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{option} must be .*{value}"):
+        images.open("digits", **{option: value})  # type: ignore[arg-type]
+
+
+def test_take_follows_indices_and_masks() -> None:
+    digits = images.open("digits", "test", size=8)
+    chosen = digits.take([5, 2, 5])
+    assert np.array_equal(chosen.pixels, digits.pixels[[5, 2, 5]])
+    assert np.array_equal(chosen.labels, digits.labels[[5, 2, 5]])  # type: ignore[index, arg-type]
+    assert chosen.names == [digits.names[i] for i in (5, 2, 5)]
+    assert len(digits.take(digits.labels == 3)) == (digits.labels == 3).sum()  # type: ignore[union-attr]
+    assert len(digits.take([])) == 0
+
+
+@pytest.mark.parametrize(
+    ("pixels", "labels", "names", "message"),
+    [
+        (np.zeros((2, 8, 8, 3)), None, "ab", "pixels must be uint8"),
+        (np.zeros((2, 8, 9, 3), np.uint8), None, "ab", "pixels must be uint8"),
+        (np.zeros((2, 8, 8, 3), np.uint8), None, "abc", "2 images need 2 names"),
+        (np.zeros((2, 8, 8, 3), np.uint8), np.array([0]), "ab", "need labels"),
+        (np.zeros((2, 8, 8, 3), np.uint8), np.array([0, 2]), "ab", "labels run from 0 to 2"),
+        (np.zeros((2, 8, 8, 3), np.uint8), np.array([0, -1]), "ab", "labels run from -1 to 0"),
+    ],
+)
+def test_image_set_refuses_what_does_not_fit(pixels: np.ndarray, labels: np.ndarray, names: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ImageSet(pixels, labels, ("ant", "bee"), names, "here")
