@@ -14,7 +14,7 @@ _PROBE = "import torch; torch.ones(64, 64, dtype=torch.bfloat16) @ torch.ones(64
 def is_fast(device: torch.device) -> bool:
     """Say whether convolutions gain from bfloat16: GPUs that have it, and CPUs with working matrix tiles (AMX)."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return device.type == "cpu" and _tiles_work()
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from corel._terminal import track
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 class Network(nn.Module, ABC):
@@ -33,12 +34,16 @@ class Network(nn.Module, ABC):
     @torch.no_grad()
     def encode(self, items: Any, batch_size: int = 500, *, progress: bool = False) -> Tensor:
         """Encode any number of items in batches, in float32 whatever the training used: ``[n, B·D]`` on the CPU."""
-        items = torch.from_numpy(items) if isinstance(items, np.ndarray) else items
         device = next(self.parameters()).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
         parts = [
-            self.encoder(self.prepare(items[start : start + batch_size].to(device))).float().cpu()
+            self.encoder(self.prepare(items[start : start + batch_size]).to(device)).float().cpu()
             for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress)
         ]
         width = self.architecture["branches"] * self.architecture["branch_dim"]
         return torch.cat(parts) if parts else torch.empty(0, width)
+
+
+def channels_last(module: Module) -> Module:
+    """Lay the convolutions' weights out as their kernels want them; other weights stay as they are."""
+    return module.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]

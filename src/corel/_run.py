@@ -47,12 +47,9 @@ class Run:
         return (self.folder or Path()) / "checkpoint.safetensors"
 
     @contextmanager
-    def journal(self) -> Iterator[Journal | None]:
+    def journal(self) -> Iterator[Journal]:
         """Open the files that metrics go to."""
-        if self.folder is None or not self.writes:
-            yield None
-            return
-        journal = Journal(self.folder, self.state.history)
+        journal = Journal(self.folder if self.writes else None, self.state.history)
         try:
             yield journal
         finally:
@@ -89,23 +86,25 @@ class Run:
 class Journal:
     """The metrics of a training: ``metrics.jsonl`` with a line an epoch, and TensorBoard where it is installed."""
 
-    def __init__(self, folder: Path, history: list[dict[str, float]]) -> None:
-        self._file = folder / "metrics.jsonl"
-        # A killed run may have written the line of an epoch that its checkpoint does not know.
-        write_atomically(self._file, "".join(map(_line, history)).encode())
-        self._board = _tensorboard(folder, first_epoch=len(history) + 1)
+    def __init__(self, folder: Path | None, history: list[dict[str, float]]) -> None:
+        self._file = folder and folder / "metrics.jsonl"
+        self._board = folder and _tensorboard(folder, first_epoch=len(history) + 1)
+        if self._file:
+            # A killed run may have written the line of an epoch that its checkpoint does not know.
+            write_atomically(self._file, "".join(map(_line, history)).encode())
 
     def write(self, metrics: dict[str, float]) -> None:
         """Write the metrics of one epoch."""
-        with self._file.open("a") as file:
-            file.write(_line(metrics))
-        if self._board is not None:
+        if self._file:
+            with self._file.open("a") as file:
+                file.write(_line(metrics))
+        if self._board:
             for name in metrics.keys() - {"epoch"}:
                 self._board.add_scalar(name, metrics[name], int(metrics["epoch"]))
 
     def close(self) -> None:
         """Flush what TensorBoard has not written."""
-        if self._board is not None:
+        if self._board:
             self._board.close()
 
 
@@ -118,7 +117,7 @@ def _tensorboard(folder: Path, first_epoch: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=first_epoch)  # type: ignore[no-untyped-call]
+    return SummaryWriter(str(folder), purge_step=first_epoch)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ class BranchedLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map ``[n, in_features]`` to ``[n, out_features]``."""
         with torch.autocast(x.device.type, enabled=False):
-            branches = x.float().unflatten(1, (len(self.weight), -1)).transpose(0, 1)
+            branches = x.float().reshape(len(x), *self.weight.shape[:2]).transpose(0, 1)
             return torch.baddbmm(self.bias, branches, self.weight).transpose(0, 1).flatten(1)
 
 
@@ -128,7 +128,7 @@ def to_unit_tensor(images: Any) -> Tensor:
     Floating-point input is taken as already in that form. The result of uint8 input lies in memory as the input
     did, which is the channels_last order that convolutions prefer.
     """
-    tensor = torch.from_numpy(images) if isinstance(images, np.ndarray) else images
+    tensor = torch.from_numpy(np.require(images, requirements="W")) if isinstance(images, np.ndarray) else images
     if not isinstance(tensor, Tensor) or tensor.ndim != 4:
         shape = list(getattr(images, "shape", ()))
         raise ValueError(

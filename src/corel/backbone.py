@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from corel import _tensorfile, objectives
-from corel._network import Network
+from corel._network import Network, channels_last
 
 KIND, VERSION = "corel backbone", 1
 
@@ -100,7 +100,7 @@ class Backbone:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str] | None = None) -> Backbone:
-        """Open a backbone that ships with corel by its name, any other by its path; the default is the best general one.
+        """Open a backbone that ships with corel by its name, any other by its path; with neither the best general.
 
         Loading runs no code from the file.
         """
@@ -121,9 +121,10 @@ class Backbone:
         data, config = self.metadata.get("data", {}), self.metadata.get("config", {})
         alpha, epsilon, beta = self.deaths.mean(axis=0)
         weights = sum(parameter.numel() for parameter in self.network.parameters())
+        space = f"{self.branches} branches × {self.branch_dim} dimensions, norm p = {self.p:g}, η = {self.eta:g}"
         lines = [
             f"corel backbone {self.digest[:12]}, objective {self.objective}, {weights:,} weights",
-            f"latents     {self.branches} branches × {self.branch_dim} dimensions, norm p = {self.p:g}, η = {self.eta:g}",
+            f"latents     {space}",
             f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {self.batch_size}",
             f"background  {len(self.background):,} auxiliary latents",
             f"trained on  {data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
@@ -182,9 +183,11 @@ def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Te
     # Built without memory first, so that a file's sizes are compared before anything is allocated to hold them.
     with torch.device("meta"):
         network = objectives.find(objective).network_type(**architecture)
-    weights = {name.removeprefix("network."): tensor for name, tensor in tensors.items() if name.startswith("network.")}
+    weights = {
+        name.removeprefix("network."): tensor.float() for name, tensor in tensors.items() if name.startswith("network.")
+    }
     network.load_state_dict(weights, assign=True)
-    return network.to(memory_format=torch.channels_last)
+    return channels_last(network)
 
 
 def _check_shapes(backbone: Backbone) -> None:

@@ -21,6 +21,7 @@ from corel import _bfloat16, objectives
 from corel._checkpoint import Identity, State
 from corel._config import PRESETS as PRESETS
 from corel._config import TrainConfig as TrainConfig
+from corel._network import Network, channels_last
 from corel._run import Run, stop_requests
 from corel._run import TrainingInterrupted as TrainingInterrupted
 from corel._terminal import progress_bar
@@ -64,34 +65,35 @@ def train(
     """
     config = config or TrainConfig()
     accelerator = Accelerator()
-    items = torch.from_numpy(np.ascontiguousarray(getattr(images, "pixels", images)))
-    names: Sequence[str] = getattr(images, "names", range(len(items)))
+    items = torch.from_numpy(np.require(getattr(images, "pixels", images), requirements=["C", "W"]))
+    data = _describe_data(images, items)
     objective = _first_weights(config, tuple(items.shape[1:])).to(accelerator.device)
     run = Run(
         folder=None if run_dir is None else Path(run_dir),
-        identity=Identity(config, _describe_data(images, items), accelerator.num_processes),
+        identity=Identity(config, data, accelerator.num_processes),
         model=objective,
         optimizer=torch.optim.Adam(objective.parameters(), lr=config.learning_rate, fused=True),
         checkpoint_minutes=checkpoint_minutes,
         writes=accelerator.is_main_process,
     )
-    _optimize(run, items, names, config, accelerator, progress=progress)
-    return _finish(run, items, config, accelerator.device)
+    names: Sequence[str] = getattr(images, "names", [])
+    _optimize(objective, run, items, names, accelerator, quiet=not progress)
+    return _finish(objective.network, run, items)
 
 
 def _optimize(
-    run: Run, items: Tensor, names: Sequence[str], config: TrainConfig, accelerator: Accelerator, *, progress: bool
+    objective: Objective, run: Run, items: Tensor, names: Sequence[str], accelerator: Accelerator, *, quiet: bool
 ) -> None:
-    """Algorithm 4, step 1: minimise pretext + λ · connectivity over batches, from the run's state to the last epoch."""
+    """Algorithm 4, step 1: minimise pretext + λ · connectivity over batches, from the run's state to its last epoch."""
+    config, state, optimizer = run.identity.config, run.state, run.optimizer
     device, process, processes = accelerator.device, accelerator.process_index, accelerator.num_processes
     steps = _steps_per_epoch(len(items), config.batch_size, processes)
-    state, optimizer = run.state, run.optimizer
     connectivity_loss = ConnectivityLoss(
         config.eta, config.branches, config.p, config.branch_reduction, config.zero_bars
     )
     convolutions = torch.autocast(device.type, torch.bfloat16, enabled=_uses_bfloat16(config, device))
-    model = accelerator.prepare_model(run.model).train()
-    bar = progress_bar("training", config.epochs * steps, quiet=not (progress and accelerator.is_main_process))
+    model = accelerator.prepare_model(objective).train()
+    bar = progress_bar("training", config.epochs * steps, quiet=quiet or process > 0)
     with run.journal() as journal, stop_requests() as stop, bar as advance:
         advance(state.step)
         while state.step < config.epochs * steps:
@@ -103,14 +105,14 @@ def _optimize(
 
             with convolutions:
                 pretext, latents = model(items[chosen].to(device), draws)
-            _require_finite(pretext, run, [names[i] for i in chosen.tolist()])
+            _require_finite(pretext, run, names, chosen)
             connectivity = connectivity_loss(latents)
             optimizer.zero_grad()
             accelerator.backward(pretext + config.weight * connectivity)
             optimizer.step()
 
             state.step += 1
-            state.measure({run.model.loss_name: pretext.item(), "connectivity": connectivity.item()})
+            state.measure({objective.loss_name: pretext.item(), "connectivity": connectivity.item()})
             if position % DEATHS_EVERY == 0:
                 state.measure(_death_metrics(latents, config))
             state.seconds += time.perf_counter() - started
@@ -118,30 +120,29 @@ def _optimize(
             if position + 1 == steps:
                 metrics = state.close_epoch()
                 run.save()
-                if journal is not None:
-                    journal.write(metrics)
+                journal.write(metrics)
             run.save_if_due()
             if _any_process(stop.is_set(), accelerator):
                 run.interrupt()
 
 
-def _finish(run: Run, items: Tensor, config: TrainConfig, device: torch.device) -> Backbone:
+def _finish(network: Network, run: Run, items: Tensor) -> Backbone:
     """Encode a sample of the data, which becomes the background and shows the death times that were reached."""
-    network = run.model.network
-    chosen = _order(config.seed, config.epochs, len(items))[:BACKGROUND]
+    config = run.identity.config
+    chosen = _order(config.seed, config.epochs, len(items))[: max(BACKGROUND, config.batch_size)]
     latents = network.encode(items[chosen])
-    batches = latents[: len(latents) // config.batch_size * config.batch_size].split(config.batch_size)
+    whole = len(latents) // config.batch_size * config.batch_size
+    batches = latents[:whole].reshape(-1, config.batch_size, latents.shape[1])
     deaths = torch.stack([_extremes(batch, config) for batch in batches]).mean(dim=0)
     metadata = {
         "config": asdict(config),
         "data": run.identity.data,
         "processes": run.identity.processes,
-        "convolutions": "bfloat16" if _uses_bfloat16(config, device) else "float32",
+        "metrics": run.state.history[-1],
         "version": __version__,
         "torch": torch.__version__,
-        "metrics": run.state.history[-1],
     }
-    background = latents.half().float().numpy()
+    background = latents[:BACKGROUND].half().float().numpy()
     return Backbone(
         network.cpu(), config.objective, config.eta, config.p, config.batch_size, deaths.numpy(), background, metadata
     )
@@ -151,12 +152,12 @@ def _first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objectiv
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         objective = objectives.find(config.objective)(config, item_shape)
-    return objective.to(memory_format=torch.channels_last)
+    return channels_last(objective)
 
 
 def _describe_data(images: Any, items: Tensor) -> dict[str, Any]:
     source = str(getattr(images, "source", "an array"))
-    return {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy()).hexdigest()}
+    return {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy().data).hexdigest()}
 
 
 def _steps_per_epoch(count: int, batch_size: int, processes: int) -> int:
@@ -185,11 +186,12 @@ def _uses_bfloat16(config: TrainConfig, device: torch.device) -> bool:
     return _bfloat16.is_fast(device)
 
 
-def _require_finite(loss: Tensor, run: Run, names: Sequence[str]) -> None:
+def _require_finite(loss: Tensor, run: Run, names: Sequence[str], chosen: Tensor) -> None:
     if not math.isfinite(loss.item()):
+        batch = ", ".join(names[i] if names else f"item {i}" for i in chosen.tolist())
         raise FloatingPointError(
-            f"the loss is {loss.item()} at step {run.state.step + 1}, in the batch {', '.join(map(str, names))}; "
-            f"{run.last_good()}. Look at these images, or lower learning_rate"
+            f"the loss is {loss.item()} at step {run.state.step + 1}; {run.last_good()}. Lower learning_rate, or "
+            f"look at the batch: {batch}"
         )
 
 

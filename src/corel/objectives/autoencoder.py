@@ -21,7 +21,7 @@ class Reconstruction(Objective):
         image_size, _, channels = item_shape
         self.network = Autoencoder(config.branches, config.branch_dim, config.width, channels, image_size)
 
-    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:  # noqa: ARG002
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the reconstruction loss of uint8 images ``[b, s, s, channels]`` and their latents."""
         images = self.network.prepare(items)
         latents, reconstructed = self.network(images)
