@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ssl
 import urllib.error
 import urllib.request
 from http.client import HTTPException
@@ -44,7 +45,7 @@ def download(wanted: Download, folder: Path, *, progress: bool) -> Path:
 
 def _attempt(url: str, part: Path, wanted: Download, *, progress: bool) -> str | None:
     """Complete `part` from `url`; give the reason why not, or None."""
-    reason = ""
+    reason, inherited = "", part.is_file()
     for _ in range(_ATTEMPTS):
         try:
             complete = _continue(url, part, wanted.file, progress=progress)
@@ -52,15 +53,18 @@ def _attempt(url: str, part: Path, wanted: Download, *, progress: bool) -> str |
             return f"the server answers {error.code} {error.reason}"
         except urllib.error.URLError as error:
             return str(error.reason)
-        except (HTTPException, OSError) as error:
-            complete, reason = False, f"the connection broke ({error or type(error).__name__})"
+        except (HTTPException, ConnectionError, TimeoutError, ssl.SSLError):
+            complete = False
         if not complete:
-            reason = reason or "the connection broke"
+            reason = "the connection broke"
         elif _md5(part) == wanted.md5:
             return None
         else:
             part.unlink()
-            return f"what arrives has not the MD5 {wanted.md5}"
+            reason = f"what arrives has not the MD5 {wanted.md5}"
+            if not inherited:
+                break
+            inherited = False  # the part of an earlier run may have been at fault
     return reason
 
 
