@@ -157,7 +157,7 @@ class ClassBank:
         return latents
 
     def _split(self, latents: Points) -> Points:
-        return latents.reshape(len(latents), self.branches, -1)
+        return latents.reshape(len(latents), self.branches, latents.shape[1] // self.branches)
 
     def _query(self, z: Latents) -> _Query:
         points, device = self._split(self._latents(z, "z")), computing_device(z)

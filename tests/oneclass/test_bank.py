@@ -1,0 +1,221 @@
+"""Many classes at once: counts, scores and p-values against plain loops and scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.neighbors import KernelDensity
+
+from corel.oneclass import ClassBank, _bank
+
+Array = NDArray[np.float64]
+
+
+def oracle_score(z: Array, others: Array, branches: int, radius: float, background: Array | None = None) -> float:
+    """Eq. 6, or the sum over branches of the log-ratio of smoothed rates, less what all members of a bag share."""
+    total = 0.0
+    for j in range(branches):
+        inside = oracle_count(z, others, branches, radius, j)
+        if background is None:
+            total += inside
+        else:
+            rate = (oracle_count(z, background, branches, radius, j) + 1) / (len(background) + 1)
+            total += math.log1p(inside * (1 / (_bank.PRIOR * rate)))
+    return total
+
+
+def oracle_p_value(z: Array, exemplars: Array, *setting: Any) -> float:
+    """Put z in the bag, score each member against the rest, and see how many score no higher than z."""
+    bag = [*exemplars, z]
+    rests = [np.array(bag[:i] + bag[i + 1 :]).reshape(len(bag) - 1, len(z)) for i in range(len(bag))]
+    scores = [oracle_score(member, rest, *setting) for member, rest in zip(bag, rests, strict=True)]
+    return sum(s <= scores[-1] for s in scores) / len(bag)
+
+
+def oracle_count(z: Array, others: Array, branches: int, radius: float, branch: int) -> int:
+    """Others within the radius of z in one branch."""
+    part = slice(branch * len(z) // branches, (branch + 1) * len(z) // branches)
+    return sum(float(np.abs(z[part] - other[part]).sum()) <= radius for other in others)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> dict[str, Any]:
+    """A ragged bank with ties and duplicates, some points, and perhaps a background."""
+    branches, dim = draw(st.integers(1, 3)), draw(st.integers(1, 7))
+    sizes = draw(st.lists(st.integers(0, 6), min_size=1, max_size=3).filter(any))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+
+    def latents(rows: int) -> Any:  # quarters add exactly in both float types: on the sphere is on the sphere
+        return rng.integers(-4, 5, (rows, branches * dim)) / 4
+
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    return {
+        "bags": [latents(size).astype(dtype) for size in sizes],
+        "points": latents(3),
+        "branches": branches,
+        "radius": draw(st.integers(0, 4 * dim)) / 8,
+        "background": latents(5) if draw(st.booleans()) else None,
+    }
+
+
+def bank_of(problem: dict[str, Any]) -> ClassBank:
+    return ClassBank.of(problem["bags"], **{key: problem[key] for key in ("branches", "radius", "background")})
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems())
+def test_scores_and_p_values_follow_their_definitions(problem: dict[str, Any]) -> None:
+    bank = bank_of(problem)
+    scores, p_values = bank.assess(problem["points"])
+    setting = problem["branches"], problem["radius"], problem["background"]
+    shared = problem["branches"] * np.log(_bank.PRIOR / (bank.sizes + _bank.PRIOR))
+    raw = scores if bank.score == "count" else scores - shared
+    for t, z in enumerate(problem["points"]):
+        for c, bag in enumerate(problem["bags"]):
+            assert raw[t, c] == pytest.approx(oracle_score(z, bag.astype(float), *setting), abs=1e-9)
+            assert p_values[t, c] == pytest.approx(oracle_p_value(z, bag.astype(float), *setting))
+    np.testing.assert_array_equal(bank.scores(problem["points"]), scores)
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(), st.floats(0.02, 0.98))
+def test_a_score_below_the_threshold_is_a_conformal_rejection(problem: dict[str, Any], rate: float) -> None:
+    bank = bank_of(problem)
+    scores, p_values = bank.assess(problem["points"])
+    assert (p_values[scores < bank.thresholds(rate)] <= rate + 1e-9).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("background", [False, True])
+def test_batching_and_company_do_not_change_a_bit(dtype: type[np.floating[Any]], background: bool) -> None:
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(size=(m, 36)).astype(dtype) for m in (1, 40, 7, 130)]
+    z = rng.normal(size=(300, 36)).astype(dtype)
+    setting = {"branches": 3, "radius": 12.0, "background": rng.normal(size=(50, 36)) if background else None}
+    scores, p_values = ClassBank.of(bags, **setting).assess(z)
+    assert len(np.unique(scores[:, 3])) > 10
+    for c, bag in enumerate(bags):
+        alone = ClassBank.of([bag], **setting)
+        np.testing.assert_array_equal(np.concatenate([alone.scores(row[None]) for row in z[:50]])[:, 0], scores[:50, c])
+        np.testing.assert_array_equal(alone.p_values(z)[:, 0], p_values[:, c])
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    rng = np.random.default_rng(0)
+    bank = ClassBank.of([rng.normal(size=(50, 16))], branches=4, radius=4.0, background=rng.normal(size=(200, 16)))
+    z, threads = rng.normal(size=(2000, 16)), torch.get_num_threads()
+    many = bank.assess(z)
+    try:
+        torch.set_num_threads(1)
+        one = bank.assess(z)
+    finally:
+        torch.set_num_threads(threads)
+    np.testing.assert_array_equal(many.scores, one.scores)
+    np.testing.assert_array_equal(many.p_values, one.p_values)
+
+
+def test_counts_equal_scikit_learns_tophat_density() -> None:
+    rng = np.random.default_rng(0)
+    exemplars, z, dim, radius = rng.normal(size=(80, 6)), rng.normal(size=(40, 6)), 3, 2.0
+    volume = math.pi ** (dim / 2) / math.gamma(dim / 2 + 1) * radius**dim  # scikit-learn's constant, for any metric
+    expected = np.zeros(len(z))
+    for part in (slice(0, dim), slice(dim, 2 * dim)):
+        density = KernelDensity(bandwidth=radius, kernel="tophat", metric="manhattan").fit(exemplars[:, part])
+        with np.errstate(divide="ignore"):
+            expected += np.exp(density.score_samples(z[:, part])) * volume * len(exemplars)
+    np.testing.assert_allclose(ClassBank.of([exemplars], branches=2, radius=radius).scores(z)[:, 0], expected)
+
+
+def test_an_exemplar_at_the_radius_counts_and_one_beyond_it_does_not() -> None:
+    beyond = np.nextafter(2.0, 3.0)
+    bank = ClassBank.of([[[2.0]], [[beyond]]], branches=1, radius=2.0)
+    np.testing.assert_array_equal(bank.scores([[0.0]]), [[1.0, 0.0]])
+    rounded = ClassBank.of([np.array([[beyond]], np.float32)], branches=1, radius=2.0)
+    np.testing.assert_array_equal(rounded.scores([[0.0]]), [[1.0]])
+
+
+def test_contrast_is_the_log_ratio_of_smoothed_rates() -> None:
+    exemplars, background = [[0.0, 0.0], [0.5, 9.0], [9.0, 9.0]], [[0.1, 5.0], [7.0, 5.0], [0.2, 5.0], [8.0, 5.0]]
+    score = ClassBank.of([exemplars], branches=2, radius=1.0, background=background).scores([[0.0, 0.0]])
+    pairs = [(2, 3 / 5), (1, 1 / 5)]  # neighbours among 3 exemplars; rate among 4 of the background and the point
+    smoothed = [(count + _bank.PRIOR * rate) / (3 + _bank.PRIOR) / rate for count, rate in pairs]
+    assert score[0, 0] == pytest.approx(np.log(smoothed).sum())
+
+
+def test_contrast_gives_a_point_far_from_everything_the_lowest_score() -> None:
+    """Smoothing towards anything but the background would reward an empty background and accept noise."""
+    rng = np.random.default_rng(0)
+    bank = ClassBank.of([rng.normal(size=(40, 8))], branches=2, radius=3.0, background=rng.normal(size=(500, 8)))
+    near, far = bank.scores(rng.normal(size=(200, 8))), bank.scores(np.full((1, 8), 50.0))
+    assert far[0, 0] == pytest.approx(2 * math.log(_bank.PRIOR / (40 + _bank.PRIOR)))
+    assert far.min() == min(near.min(), far.min())
+    assert bank.p_values(np.full((1, 8), 50.0)) == pytest.approx(1 / 41)
+
+
+def test_contrast_prefers_the_neighbour_that_is_rare_in_the_background() -> None:
+    exemplars, crowd = np.array([[0.0], [10.0]]), np.zeros((100, 1))
+    common, rare = ClassBank.of([exemplars], branches=1, radius=1.0, background=crowd).scores([[0.0], [10.0]])
+    assert rare > common
+
+
+def test_random_ties_are_batched_at_will() -> None:
+    rng = np.random.default_rng(0)
+    bank = ClassBank.of([rng.integers(0, 2, (9, 4)), rng.integers(0, 2, (5, 4))], branches=2, radius=1.0)
+    z = rng.integers(0, 2, (20, 4))
+    at_once = bank.p_values(z, ties="random", seed=7)
+    generator = np.random.default_rng(7)
+    piecewise = [bank.p_values(part, ties="random", seed=generator) for part in np.array_split(z, 6)]
+    np.testing.assert_array_equal(np.concatenate(piecewise), at_once)
+    assert (at_once <= bank.p_values(z)).all()
+
+
+def test_an_empty_class_accepts_nothing_and_rejects_nothing() -> None:
+    bank = ClassBank.of([np.zeros((0, 2)), np.zeros((2, 2))], branches=1, radius=1.0)
+    np.testing.assert_array_equal(bank.scores([[0.0, 0.0]]), [[0.0, 2.0]])
+    np.testing.assert_array_equal(bank.p_values([[5.0, 5.0]]), [[1.0, 1 / 3]])
+    np.testing.assert_array_equal(bank.thresholds(0.4), [-np.inf, 1.0])
+
+
+def test_no_points_give_no_rows() -> None:
+    bank = ClassBank.of([np.zeros((2, 2))], branches=1, radius=1.0)
+    assert bank.scores(np.zeros((0, 2))).shape == bank.p_values(np.zeros((0, 2))).shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"branches": 3}, "4 latent columns cannot be split into branches=3"),
+        ({"radius": -1.0}, "radius must be a finite number"),
+        ({"score": "density"}, 'must be "auto", "count" or "contrast"'),
+        ({"score": "contrast"}, "pass background="),
+        ({"background": np.zeros((3, 2))}, "background has 2 columns but the exemplars have 4"),
+        ({"background": np.full((3, 4), np.nan)}, "NaN or infinity in row 0"),
+        ({"offsets": [0, 1]}, "offsets must rise from 0 to the 2 exemplars"),
+        ({"exemplars": np.zeros(4)}, "must be a matrix"),
+    ],
+)
+def test_bad_settings_are_refused_with_a_sentence(change: dict[str, Any], sentence: str) -> None:
+    good = {"exemplars": np.zeros((2, 4)), "offsets": np.array([0, 2]), "branches": 2, "radius": 1.0}
+    with pytest.raises(ValueError, match=sentence):
+        ClassBank(**{**good, **change})
+
+
+def test_bad_points_are_refused_with_a_sentence() -> None:
+    bank = ClassBank.of([np.zeros((2, 4))], branches=2, radius=1.0)
+    with pytest.raises(ValueError, match="z has 3 columns but the exemplars have 4"):
+        bank.scores(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="z has NaN or infinity in row 1"):
+        bank.p_values([[0.0] * 4, [np.inf] * 4])
+    with pytest.raises(ValueError, match='ties must be "conservative" or "random"'):
+        bank.p_values(np.zeros((1, 4)), ties="optimistic")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rate must lie strictly between 0 and 1"):
+        bank.thresholds(1.0)
+    with pytest.raises(ValueError, match="at least one class"):
+        ClassBank.of([], branches=1, radius=1.0)

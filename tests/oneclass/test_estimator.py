@@ -1,0 +1,144 @@
+"""scikit-learn's contract, and that fitting, adding and forgetting are one and the same."""
+
+from __future__ import annotations
+
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from corel.oneclass import ClassBank, OneClass
+
+
+@pytest.mark.filterwarnings("ignore:.*exemplars cannot support rate")
+@parametrize_with_checks([OneClass(), OneClass(score="count", rate=0.2, radius=3.0)])
+def test_scikit_learns_checks(estimator: OneClass, check: Any) -> None:
+    check(estimator)
+
+
+def test_clone_parameters_and_representation() -> None:
+    background = np.zeros((3, 4))
+    model = OneClass(branches=2, score="contrast", background=background)
+    copy = clone(model)
+    assert copy.get_params()["score"] == "contrast"
+    assert copy.get_params()["background"].shape == (3, 4)
+    assert copy.set_params(score="count").fit(np.zeros((2, 4))).bank_.score == "count"
+    assert "score='contrast'" in repr(model)
+
+
+def test_pipelines() -> None:
+    rng = np.random.default_rng(0)
+    pipeline = make_pipeline(StandardScaler(), OneClass(branches=2)).fit(rng.normal(5, 3, (60, 4)))
+    assert pipeline.predict([[5.0] * 4, [90.0] * 4]).tolist() == [1, -1]
+    assert not hasattr(pipeline, "score")
+
+
+def test_the_backbone_fills_in_the_settings() -> None:
+    rng = np.random.default_rng(0)
+    backbone = SimpleNamespace(branches=2, eta=1.5, background=rng.normal(size=(30, 4)))
+    model = OneClass.from_backbone(backbone, rate=0.2).fit(rng.normal(size=(9, 4)))
+    assert (model.bank_.branches, model.bank_.radius, model.bank_.score, model.rate) == (2, 1.5, "contrast", 0.2)
+    assert OneClass.from_backbone(backbone, score="count").fit(rng.normal(size=(9, 4))).bank_.score == "count"
+
+
+Step = tuple[bool, int, int]  # add or forget, how many, seed
+steps_of = st.lists(st.tuples(st.booleans(), st.integers(1, 4), st.integers(0, 2**16)), min_size=1, max_size=6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(steps_of, st.booleans())
+def test_adding_and_forgetting_equal_fitting_on_what_is_left(steps: list[Step], contrast: bool) -> None:
+    rng = np.random.default_rng(0)
+    model = OneClass(branches=2, radius=2.0, rate=0.2, background=rng.normal(size=(20, 6)) if contrast else None)
+    kept = rng.normal(size=(3, 6))
+    model.partial_fit(kept)
+    for add, size, seed in steps:
+        if add:
+            more = np.random.default_rng(seed).normal(size=(size, 6))
+            kept = np.concatenate([kept, more])
+            model.partial_fit(more)
+        elif len(kept) > size:
+            gone = np.random.default_rng(seed).choice(len(kept), size, replace=False)
+            kept = np.delete(kept, gone, axis=0)
+            model.forget(gone)
+    fresh, z = clone(model).fit(kept), rng.normal(size=(10, 6))
+    np.testing.assert_array_equal(model.exemplars_, kept)
+    np.testing.assert_array_equal(model.score_samples(z), fresh.score_samples(z))
+    np.testing.assert_array_equal(model.p_values(z), fresh.p_values(z))
+    assert model.offset_ == fresh.offset_
+
+
+def test_forget_takes_positions_of_before_the_call() -> None:
+    model = OneClass().fit(np.arange(4.0)[:, None]).forget([0, 2])
+    assert model.exemplars_[:, 0].tolist() == [1.0, 3.0]
+    with pytest.raises(IndexError, match="integers from 0 to 1"):
+        model.forget([2])
+    with pytest.raises(IndexError, match="integers from 0 to 1"):
+        model.forget([-1])
+    with pytest.raises(IndexError, match="integers from 0 to 1"):
+        model.forget([True, False])
+    with pytest.raises(ValueError, match="leaves no class"):
+        model.forget([0, 1])
+    assert model.forget([]).exemplars_[:, 0].tolist() == [1.0, 3.0]
+
+
+def test_offset_is_the_kth_smallest_leave_one_out_score() -> None:
+    X = np.array([[0.0], [0.5], [1.0], [5.0]])  # neighbours within 0.6: 1, 2, 1, 0
+    for rate, offset in [(0.1, -np.inf), (0.2, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 2.0)]:
+        assert OneClass(radius=0.6, rate=rate).fit(X).offset_ == offset
+    model = OneClass(radius=0.6, rate=0.4).fit(X)
+    assert model.predict([[5.0], [9.0]]).tolist() == [1, -1]  # a score equal to the offset is accepted
+    assert model.decision_function([[0.5]]).tolist() == [2.0]
+
+
+def test_one_exemplar_is_enough_to_score() -> None:
+    model = OneClass(branches=2, background=np.arange(8.0).reshape(2, 4), rate=0.5).fit(np.zeros((1, 4)))
+    near, far = model.score_samples([[0.0] * 4, [9.0] * 4])
+    assert np.isfinite([near, far]).all()
+    assert near > far
+    np.testing.assert_array_equal(model.p_values([[0.0] * 4, [9.0] * 4]), [1.0, 1.0])
+
+
+def test_too_few_exemplars_for_the_rate_is_a_warning_that_says_so() -> None:
+    X = np.random.default_rng(0).normal(size=(19, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        OneClass(rate=0.05).fit(X).predict(X)
+    with pytest.warns(UserWarning, match="18 exemplars cannot support rate=0.05.*Enrol at least 19"):
+        OneClass(rate=0.05).fit(X[1:]).predict(X)
+
+
+def test_unfitted_and_bad_rates_are_refused() -> None:
+    with pytest.raises(NotFittedError):
+        OneClass().predict([[0.0]])
+    with pytest.raises(ValueError, match="rate must lie strictly between 0 and 1, not 5"):
+        OneClass(rate=5).fit([[0.0]])
+
+
+def test_explain_counts_rates_and_neighbours_nearest_first() -> None:
+    X = np.array([[0.0, 0.0], [1.0, 9.0], [0.5, 1.0], [7.0, 0.5]])
+    model = OneClass(branches=2, radius=1.0, background=np.array([[0.0, 5.0], [9.0, 9.0], [1.0, 9.0]])).fit(X)
+    (why,) = model.explain([[0.25, 0.75]])
+    assert why.counts.tolist() == [3, 3]
+    assert [near.tolist() for near in why.neighbours] == [[0, 2, 1], [2, 3, 0]]
+    assert [d.tolist() for d in why.distances] == [[0.25, 0.25, 0.75], [0.25, 0.25, 0.75]]
+    assert why.background_rates is not None
+    assert why.background_rates.tolist() == [3 / 4, 1 / 4]
+    assert OneClass(branches=2).fit(X).explain([[0.0, 0.0]])[0].background_rates is None
+
+
+def test_explanations_add_up_to_the_count() -> None:
+    rng = np.random.default_rng(0)
+    bank = ClassBank.of([rng.normal(size=(9, 12)).astype(np.float32) for _ in range(3)], branches=3, radius=4.0)
+    z = rng.normal(size=(20, 12))
+    for c in range(3):
+        assert [why.counts.sum() for why in bank.explain(z, c)] == bank.scores(z)[:, c].tolist()
