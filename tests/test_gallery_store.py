@@ -206,10 +206,10 @@ def test_places_that_cannot_hold_a_gallery(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a file"):
         Store(tmp_path, create=True)
     with pytest.raises(FileNotFoundError, match="no folder"):
-        Store(tmp_path / "missing" / "g", create=True).add(REFERENCE, [])
+        Store(tmp_path / "missing" / "g", create=True)
     (tmp_path / "file").touch()
     with pytest.raises(FileNotFoundError, match="no folder"):
-        Store(tmp_path / "file" / "g", create=True).add(REFERENCE, [])
+        Store(tmp_path / "file" / "g", create=True)
 
 
 def test_a_gallery_that_cannot_be_written_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from corel._version import __version__
-from corel.cli import _evaluate, _gallery
+from corel.cli import _data, _evaluate, _gallery
 
 # What the library raises with a sentence for the user; anything else is a fault of ours.
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
@@ -71,6 +71,7 @@ def corel(
 
 for group in (_gallery, _evaluate):
     group.register(app)
+app.add_typer(_data.app, name="data")
 
 
 def main() -> None:

@@ -60,14 +60,15 @@ def enroll(
         raise ValueError(
             "with --by-folder name one folder that holds a folder a class; without it name a class and its images"
         )
-    source: Any = name if by_folder else _flat(images or [])
+    # A folder in sight comes before a known dataset of the same name.
+    source: Any = (Path(name) if Path(name).is_dir() else name) if by_folder else _flat(images or [])
     with Gallery.open(gallery, backbone, create=True) as opened:
         done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)
     if as_json:
         _print_json(added=done.added, duplicates=done.duplicates, skipped=[asdict(each) for each in done.skipped])
         return
     _report_skipped(done.skipped)
-    for each, count in done.added.items() if not quiet else ():
+    for each, count in sorted(done.added.items()) if not quiet else ():
         typer.echo(f"{each}: {count:,} new")
     if done.duplicates and not quiet:
         typer.echo(f"{done.duplicates:,} already there, skipped")

@@ -31,14 +31,18 @@ SETTINGS = (
 )
 
 
-def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open the file; `create` makes an empty one where there is none."""
+def check_place(path: Path, *, create: bool) -> None:
+    """Say why there is no gallery at `path`, or cannot be."""
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is not a file; name a gallery such as {path / 'my.gallery'}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}; create it first")
     if not create and not path.exists():
         raise FileNotFoundError(f"there is no gallery {path}; check the path, or make it with `corel enroll`")
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Open the file; `create` makes an empty one where there is none."""
     with sentences(path):
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel._terminal import printable
-from corel.gallery._file import connect, damaged, is_laid_out, lay_out, sentences, transaction
+from corel.gallery._file import check_place, connect, damaged, is_laid_out, lay_out, sentences, transaction
 from corel.gallery._names import check_name
 
 
@@ -51,6 +51,7 @@ class Store:
     """An open gallery file; every method is one transaction, and every error a sentence."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
+        check_place(path, create=create)
         self.path = path
         self.reference: BackboneReference | None = None
         # A new file appears with its first exemplars, not before.

@@ -1,0 +1,102 @@
+"""What all commands share: help, version, errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from cli.conftest import Corel
+from corel import __version__
+from corel.cli import app
+
+
+def all_commands() -> list[tuple[str, ...]]:
+    def below(group: TyperGroup, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+        found: list[tuple[str, ...]] = []
+        for name, command in group.commands.items():
+            here = (*path, name)
+            found += below(command, here) if isinstance(command, TyperGroup) else [here]
+        return found
+
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    return below(group, ())
+
+
+def test_help_starts_without_torch() -> None:
+    heavy = "{'torch', 'sklearn', 'numba', 'matplotlib', 'scipy', 'accelerate', 'pandas'}"
+    script = (
+        "import sys; from corel.cli import main; sys.argv = ['corel', '--help']\n"
+        f"try: main()\nfinally: print(sorted({heavy} & set(sys.modules)), file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "enroll" in result.stdout
+    assert result.stderr.strip() == "[]"
+
+
+def test_all_commands_are_there() -> None:
+    names = {path[0] for path in all_commands()}
+    expected = {"data", "enroll", "score", "explain", "classes", "forget"}
+    assert names >= expected
+
+
+@pytest.mark.parametrize("path", all_commands(), ids=" ".join)
+def test_help_of_each_command_has_an_example(corel: Corel, path: tuple[str, ...]) -> None:
+    text = " ".join(corel(*path, "--help").output.split())
+    assert f"Example: corel {' '.join(path)}" in text
+
+
+def test_version(corel: Corel) -> None:
+    assert corel("--version").output == f"corel {__version__}\n"
+
+
+def test_a_mistyped_command_or_option_exits_with_2(corel: Corel) -> None:
+    assert "No such command" in corel("scroe", exits=2).output
+    assert "No such option" in corel("score", "--fromat", "csv", "g", "i", exits=2).output
+
+
+def test_an_error_is_one_sentence_without_a_traceback(corel: Corel, tmp_path: Path) -> None:
+    result = corel("classes", tmp_path / "missing", exits=2)
+    assert result.stdout == ""
+    assert result.stderr.startswith("corel: there is no gallery")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_debug_shows_the_traceback_wherever_it_is_given(corel: Corel, tmp_path: Path, place: int) -> None:
+    arguments: list[object] = ["classes", tmp_path / "missing", "--json"]
+    arguments.insert(place, "--debug")
+    assert "Traceback (most recent call last)" in corel(*arguments, exits=2).stderr
+
+
+def test_a_fault_of_ours_says_so(corel: Corel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("corel.gallery.Gallery.open", fail)
+    assert corel("classes", tmp_path, exits=2).stderr == (
+        "corel: unexpected RuntimeError: boom; --debug shows where it arose, please report it\n"
+    )
+
+
+def test_a_reader_that_goes_away_is_no_error(gallery: Path) -> None:
+    """`corel classes … | head -0`, with a real pipe."""
+    command = [str(Path(sys.executable).with_name("corel")), "classes", str(gallery), "red"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, stderr = process.communicate()
+    assert stderr == ""
+
+
+def test_a_warning_is_a_sentence() -> None:
+    script = (
+        "import sys, warnings; import corel.cli as cli\ncli.app = lambda: warnings.warn('mind the gap')\ncli.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stderr == "corel: mind the gap\n"

@@ -1,0 +1,212 @@
+"""Commands on a gallery."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from pyarrow import parquet
+
+from cli.conftest import Corel, hue
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_enroll_counts_new_images_and_duplicates(
+    corel: Corel, tmp_path: Path, photos: Path, backbone_file: Path
+) -> None:
+    red = photos / "classes" / "red"
+    first = corel("enroll", tmp_path / "g", "red", red / "0?.png", "--backbone", backbone_file)
+    assert first.stdout == "red: 10 new\n"
+    assert corel("enroll", tmp_path / "g", "red", red).stdout == "red: 20 new\n10 already there, skipped\n"
+    assert corel("enroll", tmp_path / "g", "red", red, "--quiet").output == ""
+    as_json = corel("enroll", tmp_path / "g", "crimson", red, red / "00.png", "--json").stdout
+    assert json.loads(as_json) == {"added": {"crimson": 30}, "duplicates": 1, "skipped": []}
+
+
+def test_enroll_reads_names_from_standard_input(
+    corel: Corel, tmp_path: Path, photos: Path, backbone_file: Path
+) -> None:
+    names = "\n".join(str(each) for each in (photos / "classes" / "blue").iterdir())
+    result = corel("enroll", tmp_path / "g", "blue", "-", "--backbone", backbone_file, stdin=names)
+    assert result.stdout == "blue: 5 new\n"
+
+
+def test_enroll_by_folder(corel: Corel, tmp_path: Path, photos: Path, backbone_file: Path) -> None:
+    result = corel("enroll", tmp_path / "g", photos / "classes", "--by-folder", "--backbone", backbone_file)
+    assert result.stdout == "blue: 5 new\ngreen: 30 new\nred: 30 new\n"
+    assert corel("classes", tmp_path / "g").stdout == "       5  blue\n      30  green\n      30  red\n"
+
+
+def test_a_folder_before_a_known_dataset_of_the_same_name(
+    corel: Corel, tmp_path: Path, photos: Path, backbone_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "digits").symlink_to(photos / "classes")
+    monkeypatch.chdir(tmp_path)
+    assert "red: 30 new" in corel("enroll", "g", "digits", "--by-folder", "--backbone", backbone_file).stdout
+
+
+def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
+    corel: Corel, gallery: Path, photos: Path
+) -> None:
+    before = gallery.read_bytes()
+    images = [photos / "classes" / "blue", photos / "broken.png"]
+    strict = corel("enroll", gallery, "blue", *images, "--strict", exits=2)
+    assert "broken.png" in strict.stderr
+    assert gallery.read_bytes() == before
+    skipped = corel("enroll", gallery, "blue", *images)
+    assert skipped.stdout == "blue: 5 new\n"
+    assert skipped.stderr.startswith("skipped: ")
+    assert "broken.png" in skipped.stderr
+    assert "broken.png" in corel("score", gallery, *images, "--strict", exits=2).stderr
+    scored = corel("score", gallery, *images, "--format", "csv")
+    assert len(rows(scored.stdout)) == 5
+    assert "broken.png" in scored.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["enroll", "GALLERY", "a/b", "PHOTOS/classes/red"], "cannot name a class"),
+        (["enroll", "GALLERY", "a" * 10_000, "PHOTOS/classes/red"], "got 10,000; shorten"),
+        (["enroll", "GALLERY", "red"], "name a class and its images"),
+        (["enroll", "GALLERY", "PHOTOS/classes", "--by-folder", "more"], "name one folder"),
+        (["enroll", "GALLERY", "red", "PHOTOS/classes"], "--by-folder"),
+        (["enroll", "GALLERY", "PHOTOS/classes/red", "--by-folder"], "no labels"),
+        (["enroll", "GALLERY", "red", "PHOTOS/missing.png"], "missing.png"),
+        (["enroll", "GALLERY", "red", "PHOTOS/none*.png"], "none*.png"),
+        (["enroll", "GALLERY", "red", "EMPTY"], "there is no image in"),
+        (["enroll", "GALLERY", "red", "PHOTOS/broken.png"], "no image could be read"),
+        (["enroll", "PHOTOS/missing/g", "red", "PHOTOS/classes/red"], "no folder"),
+        (["enroll", "PHOTOS/broken.png/g", "red", "PHOTOS/classes/red"], "no folder"),
+        (["enroll", "GALLERY", "red", "PHOTOS/classes/red", "--backbone", "missing"], "no backbone at missing"),
+        (["score", "GALLERY", "PHOTOS/missing.png"], "missing.png"),
+        (["score", "PHOTOS/missing", "PHOTOS/classes/red"], "there is no gallery"),
+        (["score", "PHOTOS/broken.png", "PHOTOS/classes/red"], "not a gallery"),
+        (["score", "GALLERY", "PHOTOS/classes/red", "--format", "parquet"], "--out"),
+        (["explain", "GALLERY", "PHOTOS/classes/red/00.png", "gren"], "did you mean 'green'?"),
+        (["explain", "GALLERY", "PHOTOS/broken.png", "green"], "no image could be read"),
+        (["explain", "GALLERY", "PHOTOS/classes/red/00.png", "red", "--out", "a.xyz"], "xyz"),
+        (["classes", "GALLERY", "gren"], "did you mean 'green'?"),
+        (["forget", "GALLERY", "gren"], "did you mean 'green'?"),
+        (["forget", "GALLERY", "green", "--hash", "00000000"], "begins with '00000000'"),
+    ],
+)
+def test_bad_input_is_a_sentence_exit_code_2_and_changes_nothing(
+    corel: Corel, gallery: Path, photos: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    before = gallery.read_bytes()
+    places = {"GALLERY": gallery, "PHOTOS": photos, "EMPTY": tmp_path / "empty"}
+    for word, place in places.items():
+        arguments = [each.replace(word, str(place)) for each in arguments]
+    result = corel(*arguments, exits=2)
+    assert sentence in " ".join(result.stderr.split())
+    assert result.stdout == ""
+    assert gallery.read_bytes() == before
+
+
+def test_score_tells_in_from_out(corel: Corel, gallery: Path, photos: Path) -> None:
+    found = rows(corel("score", gallery, photos / "classes", "--format", "csv").stdout)
+    assert [Path(row["image"]).parent.name for row in found] == ["blue"] * 5 + ["green"] * 30 + ["red"] * 30
+    assert [row["verdict"] for row in found[:5]] == ["out"] * 5
+    assert [row["verdict"] for row in found[5:]] == ["in"] * 60  # a copy of an exemplar is never the least typical
+    assert np.mean([row["class"] == Path(row["image"]).parent.name for row in found]) > 0.85
+
+
+def test_all_gives_a_row_for_every_class_best_first(corel: Corel, gallery: Path, photos: Path) -> None:
+    found = rows(corel("score", gallery, photos / "classes" / "red" / "03.png", "--all", "--format", "csv").stdout)
+    assert [row["class"] for row in found] == ["red", "green"]
+    assert float(found[0]["score"]) > float(found[1]["score"])
+
+
+def test_formats_agree(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    def scored(*options: object) -> str:
+        return corel("score", gallery, photos / "classes", "--all", "--quiet", *options).stdout
+
+    expected = [
+        {**row, "score": float(row["score"]), "p_value": float(row["p_value"])}
+        for row in rows(scored("--format", "csv"))
+    ]
+    assert len(expected) == 65 * 2
+    assert [json.loads(line) for line in scored("--format", "jsonl").splitlines()] == expected
+    assert scored("--format", "parquet", "--out", tmp_path / "r.parquet") == ""
+    assert parquet.read_table(tmp_path / "r.parquet").to_pylist() == expected
+    heading, *lines = scored().splitlines()
+    assert heading.split() == ["image", "class", "score", "p_value", "verdict"]
+    assert len({len(line.rsplit(" ", 1)[0]) for line in lines}) == 1  # aligned
+    assert [line.split()[1] for line in lines] == [row["class"] for row in expected]
+    scored("--format", "csv", "--out", tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").read_text() == scored("--format", "csv")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["hues.gallery", "r.csv", "r.parquet"]
+
+
+def test_names_from_standard_input_with_odd_characters(corel: Corel, gallery: Path, tmp_path: Path) -> None:
+    odd = [tmp_path / 'a, "b".png', tmp_path / "ümläut.png", tmp_path / "tab\tcolon:.png"]
+    for path in odd:
+        Image.fromarray(hue(0, 1, seed=5)[0]).save(path)
+    names = "\n".join(map(str, odd)) + "\n\n"
+    lines = corel("score", gallery, "-", "--format", "jsonl", stdin=names).stdout.splitlines()
+    assert [json.loads(line)["image"] for line in lines] == [str(path) for path in odd]
+    text = corel("score", gallery, "-", "--format", "csv", stdin=names).stdout
+    assert len(rows(text)) == 3
+    assert "\t" not in text
+
+
+def test_many_images_are_scored_batch_by_batch_as_all_at_once(
+    corel: Corel, gallery: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = corel("score", gallery, photos / "classes", "--format", "csv").stdout
+    monkeypatch.setattr("corel.cli._inputs.BATCH", 7)
+    batched = corel("score", gallery, photos / "classes", "--format", "csv").stdout
+    for one, other in zip(rows(whole), rows(batched), strict=True):
+        assert (one["image"], one["class"], one["p_value"]) == (other["image"], other["class"], other["p_value"])
+
+
+def test_fail_on_outlier(corel: Corel, gallery: Path, photos: Path) -> None:
+    red, blue = photos / "classes" / "red", photos / "classes" / "blue"
+    corel("score", gallery, red, "--fail-on-outlier")
+    assert len(rows(corel("score", gallery, blue, "--fail-on-outlier", "--format", "csv", exits=1).stdout)) == 5
+    corel("score", gallery, red, photos / "broken.png", "--fail-on-outlier", exits=1)
+    corel("score", gallery, blue, "--rate", 0.001, "--fail-on-outlier")
+
+
+def test_a_rate_too_small_for_the_exemplars_is_said(corel: Corel, gallery: Path, photos: Path) -> None:
+    red = photos / "classes" / "red"
+    assert corel("score", gallery, red, "--rate", 0.04).stderr == ""  # 30 + 1 ≥ 1/0.04
+    said = corel("score", gallery, red, "--rate", 0.01).stderr
+    assert " ".join(said.split()) == "green, red: with fewer than 99 exemplars nothing is out at a rate of 0.01"
+    assert corel("score", gallery, red, "--rate", 0.01, "--quiet").stderr == ""
+
+
+def test_explain_writes_a_picture(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    image = photos / "classes" / "red" / "00.png"
+    out = corel("explain", gallery, image, "red", "--out", tmp_path / "why.png")
+    assert out.stdout.startswith("score ")
+    with Image.open(tmp_path / "why.png") as picture:
+        assert np.asarray(picture).std() > 10
+    found = json.loads(corel("explain", gallery, image, "red", "--out", tmp_path / "why.svg", "--json").stdout)
+    assert [len(voters) for voters in found["voters"]] == found["counts"]
+    assert found["exemplars"] == 30
+    assert "<svg" in (tmp_path / "why.svg").read_text()[:2000]
+
+
+def test_classes_and_forget(corel: Corel, gallery: Path) -> None:
+    assert json.loads(corel("classes", gallery, "--json").stdout) == {"classes": {"green": 30, "red": 30}}
+    listed = json.loads(corel("classes", gallery, "red", "--json").stdout)["exemplars"]
+    shown = corel("classes", gallery, "red").stdout.splitlines()
+    assert [line.split()[0] for line in shown] == [each["hash"][:12] for each in listed]
+    assert shown[7].endswith("07.png")
+    first, second = (each["hash"][:8] for each in listed[:2])
+    assert corel("forget", gallery, "red", "--hash", first, "--hash", second).stdout == "red: 2 forgotten\n"
+    assert json.loads(corel("forget", gallery, "red", "--json").stdout) == {"forgotten": 28}
+    corel("forget", gallery, "green")
+    assert corel("classes", gallery).stdout == "no classes yet\n"
+    assert json.loads(corel("classes", gallery, "--json").stdout) == {"classes": {}}

@@ -1,0 +1,84 @@
+"""A gallery survives what happens to processes: SIGKILL in the middle, two writers at once, a full disk."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from cli.conftest import Corel, hue
+
+IMAGES = 300
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("many")
+    for i, pixels in enumerate(hue(2, IMAGES, seed=3)):
+        Image.fromarray(pixels).save(folder / f"{i}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def forked(many: Path, backbone_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    program = Path(__file__).with_name("forked.py")
+    paths = (tmp_path_factory.mktemp("forked"), many, backbone_file)
+    command = [sys.executable, str(program), *map(str, paths)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_a_kill_at_any_moment_leaves_the_gallery_as_before_or_after(forked: dict[str, Any]) -> None:
+    assert len(forked["kills"]) >= 20
+    for kill in forked["kills"]:
+        assert kill["found"] in (kill["before"], {**kill["before"], kill["name"]: IMAGES})
+    assert any(kill["found"] == kill["before"] for kill in forked["kills"])
+    assert any(kill["inside"] for kill in forked["kills"]), "no kill fell inside a transaction"
+
+
+def test_two_commands_that_create_a_gallery_at_once_both_succeed(forked: dict[str, Any]) -> None:
+    assert forked["together"] == {"exits": [0, 0], "found": {"one": IMAGES, "two": IMAGES}}
+
+
+def test_a_full_disk_leaves_the_gallery_as_it_was(corel: Corel, gallery: Path, many: Path) -> None:
+    before = gallery.read_bytes()
+    with _largest_file(len(before) + 20_000):
+        result = corel("enroll", gallery, "many", many, exits=2)
+    assert "free space and try again" in result.stderr
+    assert gallery.read_bytes() == before
+    assert corel("enroll", gallery, "many", many).stdout == f"many: {IMAGES} new\n"
+
+
+def test_a_full_disk_leaves_no_half_written_results(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
+    corel("score", gallery, many)  # whatever is compiled on first use finds room for its cache
+    (tmp_path / "r.csv").write_text("earlier results")
+    with _largest_file(4096):
+        corel("score", gallery, many, "--format", "csv", "--out", tmp_path / "r.csv", exits=2)
+    assert (tmp_path / "r.csv").read_text() == "earlier results"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["hues.gallery", "r.csv"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a folder that nobody can write to is found on Linux")
+def test_a_folder_that_cannot_be_written(corel: Corel, many: Path, backbone_file: Path) -> None:
+    result = corel("enroll", "/proc/self/g", "many", many, "--backbone", backbone_file, exits=2)
+    assert "cannot be written" in result.stderr
+
+
+@contextmanager
+def _largest_file(size: int) -> Iterator[None]:
+    """Let writes beyond `size` fail, as they do on a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
