@@ -201,6 +201,11 @@ def test_remark_2(b: int, data: st.DataObject) -> None:
     assert cloud.shape[1] >= theory.smallest_dimension(b, alpha, beta)
 
 
+@pytest.mark.parametrize(("alpha", "beta", "n", "size"), [(1.0, 1.0, 1, 2), (1.0, 2.0, 2, 24), (2.0, 5.0, 3, 215)])
+def test_remark_2_as_printed(alpha: float, beta: float, n: int, size: int) -> None:
+    assert theory.largest_batch_size(alpha, beta, n) == size == (2 * beta / alpha + 1) ** n - 1
+
+
 @given(intervals(), st.integers(2, 10**6), st.integers(1, 14))
 def test_smallest_dimension_inverts_largest_batch_size(interval: tuple[float, float], b: int, n: int) -> None:
     reaches = theory.largest_batch_size(*interval, n) >= b
@@ -245,6 +250,14 @@ def test_diagnosis_orders_extremes_and_means_and_repeats_with_its_seed() -> None
     assert (found.mean < found.highest).all()
     for promise, heuristic in zip(found.promises, found.heuristics, strict=True):
         assert promise.alpha < heuristic.alpha < heuristic.beta < promise.beta
+
+
+@pytest.mark.parametrize("batches", [3, 7, 200])
+def test_pairs_have_one_death_time_so_all_three_means_agree(batches: int) -> None:
+    latents = np.random.default_rng(2).normal(size=(50, 30))
+    found = theory.diagnose(latents, branches=15, batch_size=2, batches=batches)
+    for heuristic in found.heuristics:
+        assert heuristic.alpha == pytest.approx(heuristic.beta)
 
 
 def test_promises_hold_for_a_subset_whose_batches_stay_within_the_extremes() -> None:

@@ -42,12 +42,12 @@ def lowest_one(column: npt.NDArray[np.bool_]) -> int:
 def reduced_prefix(B: npt.NDArray[np.bool_]) -> int:
     """The largest l such that the first l columns are reduced."""
     seen: set[int] = set()
-    for j in range(B.shape[1]):
-        lowest = lowest_one(B[:, j])
+    for j, column in enumerate(B.T):
+        lowest = lowest_one(column)
         if lowest in seen:
             return j
         seen |= {lowest} - {-1}
-    return B.shape[1]
+    return len(B.T)
 
 
 @given(Z2_MATRICES)

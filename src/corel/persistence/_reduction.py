@@ -111,7 +111,7 @@ def merge_edges(
 ) -> Integers:
     """The merging edges ``[b−1, 2]`` of a cloud, i < j, in death order, read off the reduced boundary matrix.
 
-    An edge whose column survives kills the component of the vertex at its low; an edge whose column became zero
+    An edge whose column survives kills the component of the vertex at its low; one whose column became zero
     closed a loop. ``distances`` is the cloud's symmetric matrix ``[b, b]``.
 
     >>> line = np.array([0.0, 1.0, 4.0, 6.0])
