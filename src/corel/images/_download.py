@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ssl
 import urllib.error
+import urllib.parse
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
@@ -39,7 +40,7 @@ def download(wanted: Download, folder: Path, *, progress: bool) -> Path:
         failure = _attempt(url, part, wanted, progress=progress)
         if failure is None:
             return part.replace(path)
-        failures.append(f"{url}: {failure}")
+        failures.append(f"{urllib.parse.urlsplit(url).hostname}: {failure}")
     raise ConnectionError("; ".join(failures))
 
 
@@ -52,7 +53,7 @@ def _attempt(url: str, part: Path, wanted: Download, *, progress: bool) -> str |
         except urllib.error.HTTPError as error:
             return f"the server answers {error.code} {error.reason}"
         except urllib.error.URLError as error:
-            return str(error.reason)
+            return str(getattr(error.reason, "strerror", None) or error.reason)
         except (HTTPException, ConnectionError, TimeoutError, ssl.SSLError):
             complete = False
         if not complete:
