@@ -44,10 +44,13 @@ def test_pipelines() -> None:
 
 def test_the_backbone_fills_in_the_settings() -> None:
     rng = np.random.default_rng(0)
-    backbone = SimpleNamespace(branches=2, eta=1.5, background=rng.normal(size=(30, 4)))
+    backbone = SimpleNamespace(branches=2, eta=1.5, p=1.0, background=rng.normal(size=(30, 4)))
     model = OneClass.from_backbone(backbone, rate=0.2).fit(rng.normal(size=(9, 4)))
     assert (model.bank_.branches, model.bank_.radius, model.bank_.score, model.rate) == (2, 1.5, "contrast", 0.2)
     assert OneClass.from_backbone(backbone, score="count").fit(rng.normal(size=(9, 4))).bank_.score == "count"
+    backbone.p = 2.0
+    with pytest.raises(ValueError, match="trained with p=2; train with p=1"):
+        OneClass.from_backbone(backbone)
 
 
 Step = tuple[bool, int, int]  # add or forget, how many, seed

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -32,6 +32,26 @@ from corel.oneclass._kernel import Doubles, Integers, Points
 # Pseudo-exemplars, spread like the background, that smooth a class's rate: chosen on folds of CIFAR-10's
 # train split by `python -m experiments.contrast`, which also compares what was not chosen.
 PRIOR = 100.0
+
+
+class Space(Protocol):
+    """What scoring reads of a backbone."""
+
+    @property
+    def branches(self) -> int: ...
+    @property
+    def eta(self) -> float: ...
+    @property
+    def p(self) -> float: ...
+    @property
+    def background(self) -> Points: ...
+
+
+def backbone_settings(backbone: Space) -> dict[str, Any]:
+    """The `branches`, `radius` and `background` with which a backbone's latents are to be scored."""
+    if backbone.p != 1:
+        raise ValueError(f"scores count in L1 balls but the backbone was trained with p={backbone.p:g}; train with p=1")
+    return {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
 
 
 class Assessment(NamedTuple):

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from corel.oneclass._bank import ClassBank, allowed_rejections
+from corel.oneclass._bank import ClassBank, Space, allowed_rejections, backbone_settings
 from corel.oneclass._checks import Score, Seed, Ties, check_rate, resolve_score
 from corel.oneclass._explain import Explanation
 from corel.oneclass._kernel import Doubles, Integers, Points
-
-
-class Encoded(Protocol):
-    """What `OneClass.from_backbone` reads of a backbone."""
-
-    branches: int
-    eta: float
-    background: Points
 
 
 class _Setting:
@@ -85,10 +77,9 @@ class OneClass(OutlierMixin, BaseEstimator):
         self.rate = rate
 
     @classmethod
-    def from_backbone(cls, backbone: Encoded, **settings: Any) -> OneClass:
+    def from_backbone(cls, backbone: Space, **settings: Any) -> OneClass:
         """Take branches, radius and background from a backbone; `settings` override them."""
-        found = {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
-        return cls(**{**found, **settings})
+        return cls(**{**backbone_settings(backbone), **settings})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments as they were given."""

@@ -1,0 +1,118 @@
+"""What is compared: our scores, and the controls that show what the encoder and the score contribute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from corel import objectives
+from corel._network import channels_last
+from corel.backbone import Backbone
+from corel.images import ImageSet
+from corel.oneclass import ClassBank, backbone_settings
+
+NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars
+SAMPLE = 1000  # images by which two latent spaces are brought to one scale
+BACKGROUND = 4000  # images that stand in for an untrained encoder's background
+
+Indices = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Latents = NDArray[np.float32]
+
+
+class Method(NamedTuple):
+    """A name, and a function from enrolled train images `[C, m]` to scores `[n, C]` of the test images."""
+
+    name: str
+    score: Callable[[Indices], Doubles]
+
+
+def methods(
+    backbone: Backbone, train: ImageSet, test: ImageSet, scores: Sequence[str], *, controls: bool, progress: bool
+) -> list[Method]:
+    """Our scores on the backbone's latents and, with `controls`, the same without training and without the score."""
+    latents = tuple(backbone.encode(images, progress=progress) for images in (train, test))
+    ours = [_ball_score(score, score, latents, backbone_settings(backbone)) for score in scores]
+    if not controls:
+        return ours
+    plain, settings = _untrained(backbone, train, test, latents, progress=progress)
+    without_training = [_ball_score(f"{score}, untrained encoder", score, plain, settings) for score in scores]
+    pixels = tuple(images.pixels.reshape(len(images), -1) for images in (train, test))
+    return [
+        *ours,
+        *without_training,
+        _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, latents", latents),
+        _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, pixels", pixels),
+    ]
+
+
+def _ball_score(name: str, score: str, latents: tuple[Latents, ...], settings: dict[str, Any]) -> Method:
+    train, test = latents
+
+    def evaluate(chosen: Indices) -> Doubles:
+        offsets = np.arange(len(chosen) + 1) * chosen.shape[1]
+        return ClassBank(train[chosen.ravel()], offsets, **settings, score=score).scores(test)  # type: ignore[arg-type]
+
+    return Method(name, evaluate)
+
+
+def _nearest_neighbours(name: str, features: tuple[NDArray[Any], ...]) -> Method:
+    train, test = features
+    queries = test.astype(np.float32)
+
+    def evaluate(chosen: Indices) -> Doubles:
+        neighbours = min(NEIGHBOURS, chosen.shape[1])
+        columns = []
+        for rows in chosen:
+            model = NearestNeighbors(n_neighbors=neighbours, algorithm="brute").fit(train[rows].astype(np.float32))
+            columns.append(-model.kneighbors(queries)[0].mean(1))
+        return np.stack(columns, axis=1)
+
+    return Method(name, evaluate)
+
+
+def _untrained(
+    backbone: Backbone, train: ImageSet, test: ImageSet, trained: tuple[Latents, ...], *, progress: bool
+) -> tuple[tuple[Latents, ...], dict[str, Any]]:
+    """Latents of the same encoder before training, and the settings to score them.
+
+    They are scaled branch by branch so that as many pairs of train images lie within the radius as in the trained
+    space: a radius that fits only the trained one would decide the comparison. The background are train images, for
+    the backbone keeps its own as trained latents only.
+    """
+    fresh = replace(backbone, network=_initial_network(backbone))
+    raw = tuple(fresh.encode(images, progress=progress) for images in (train, test))
+    rng = np.random.default_rng(0)
+    sample = rng.choice(len(train), min(SAMPLE, len(train)), replace=False)
+    settings = backbone_settings(backbone)
+    scale = _matching_scale(raw[0][sample], trained[0][sample], backbone.branches, settings["radius"])
+    latents = tuple(part * scale for part in raw)
+    background = latents[0][rng.choice(len(train), min(BACKGROUND, len(train)), replace=False)]
+    return latents, {**settings, "background": background}
+
+
+def _initial_network(backbone: Backbone) -> Any:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return channels_last(objectives.find(backbone.objective).network_type(**backbone.network.architecture))
+
+
+def _matching_scale(raw: Latents, trained: Latents, branches: int, radius: float) -> Latents:
+    """A factor per column `[B·D]` that gives `raw` the share of pairs within the radius that `trained` has."""
+    factors = []
+    for untrained, shaped in zip(np.split(raw, branches, 1), np.split(trained, branches, 1), strict=True):
+        share = (_pair_distances(shaped) <= radius).mean()
+        reach = np.quantile(_pair_distances(untrained), share)
+        factors.append(np.full(untrained.shape[1], radius / max(reach, np.finfo(np.float32).tiny)))
+    return np.concatenate(factors).astype(np.float32)
+
+
+def _pair_distances(points: Latents) -> Latents:
+    distances: Latents = torch.pdist(torch.from_numpy(np.ascontiguousarray(points)), p=1).numpy()
+    return distances

@@ -1,0 +1,124 @@
+"""The paper's protocol: m images of a class are enrolled, all test images are scored, one class against all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from corel._terminal import progress_bar
+from corel.backbone import Backbone
+from corel.evaluation._methods import Indices, Method, methods
+from corel.evaluation._records import Evaluation, Record
+from corel.images import ImageSet
+
+
+def evaluate(
+    backbone: Backbone,
+    train: ImageSet,
+    test: ImageSet,
+    *,
+    exemplars: Sequence[int] = (120,),
+    scores: Sequence[str] = ("count", "contrast"),
+    draws: int = 5,
+    seed: int = 0,
+    controls: bool = True,
+    expected_classes: int | None = None,
+    progress: bool = True,
+) -> Evaluation:
+    """One-vs-all AUC of each class from a few of its train images, scored on the whole test split.
+
+    Args:
+        backbone: The encoder; it learns nothing here.
+        train: Labelled images to enrol from, at least ``max(exemplars)`` of each class.
+        test: Labelled images of the same classes.
+        exemplars: Images enrolled per class; smaller draws are the beginnings of larger ones.
+        scores: `"count"`, `"contrast"` or both.
+        draws: How often the exemplars are drawn anew.
+        seed: Decides the draws, class by class.
+        controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents and pixels.
+        expected_classes: Refuse a dataset with another number of classes.
+        progress: Show a bar, if standard error is a terminal.
+
+    Example:
+        >>> import corel
+        >>> digits = [corel.images.open("digits", split) for split in ("train", "test")]
+        >>> result = corel.evaluate(corel.Backbone.load(), *digits, exemplars=[10], draws=2, controls=False)
+        >>> [row.method for row in result.summary()]
+        ['count', 'contrast']
+
+    """
+    truth = _check(train, test, exemplars, expected_classes)
+    compared = methods(backbone, train, test, scores, controls=controls, progress=progress)
+    records: list[Record] = []
+    with progress_bar("scoring", total=draws * len(exemplars) * len(compared), quiet=not progress) as advance:
+        for draw in range(draws):
+            chosen = _draw(train, max(exemplars), seed, draw)
+            for m in exemplars:
+                for method in compared:
+                    records += _records(method, chosen[:, :m], draw, truth, train.classes)
+                    advance(note=f"{method.name}, m = {m}")
+    return Evaluation(_config(backbone, train, test, exemplars, draws, seed), tuple(records))
+
+
+def _records(
+    method: Method, chosen: Indices, draw: int, truth: NDArray[np.int64], classes: tuple[str, ...]
+) -> list[Record]:
+    scores = method.score(chosen)
+    return [
+        Record(method.name, chosen.shape[1], draw, name, float(roc_auc_score(truth == label, scores[:, label])))
+        for label, name in enumerate(classes)
+    ]
+
+
+def _draw(train: ImageSet, exemplars: int, seed: int, draw: int) -> Indices:
+    """Train images to enrol `[C, m]`, each class from its own random stream."""
+    rows = [
+        np.random.default_rng([seed, draw, label]).permutation(np.flatnonzero(train.labels == label))[:exemplars]
+        for label in range(len(train.classes))
+    ]
+    return np.stack(rows)
+
+
+def _check(
+    train: ImageSet, test: ImageSet, exemplars: Sequence[int], expected_classes: int | None
+) -> NDArray[np.int64]:
+    """The test images' labels, once it is certain that the protocol can be run on these images."""
+    if train.labels is None or test.labels is None:
+        raise ValueError("evaluation needs labels: open a dataset, or a folder with one sub-folder a class")
+    if expected_classes is not None and len(train.classes) != expected_classes:
+        raise ValueError(
+            f"{train.source} has {len(train.classes)} classes but should have {expected_classes}: "
+            "another dataset, or another labelling of it, was opened"
+        )
+    if train.classes != test.classes:
+        raise ValueError(f"train and test have different classes: {train.source}, {test.source}")
+    if not exemplars or min(exemplars) < 1:
+        raise ValueError(f"exemplars must be at least 1 per class, got {list(exemplars)}")
+    _check_sizes("train", train, max(exemplars))
+    _check_sizes("test", test, 1)
+    return test.labels
+
+
+def _check_sizes(split: str, images: ImageSet, least: int) -> None:
+    sizes = np.bincount(np.asarray(images.labels), minlength=len(images.classes))
+    if sizes.min() < least:
+        name = images.classes[int(sizes.argmin())]
+        raise ValueError(f"class {name!r} has {sizes.min()} {split} images in {images.source} but {least} are needed")
+
+
+def _config(
+    backbone: Backbone, train: ImageSet, test: ImageSet, exemplars: Sequence[int], draws: int, seed: int
+) -> dict[str, object]:
+    return {
+        "backbone": backbone.digest,
+        "auxiliary": backbone.metadata.get("data", {}).get("source", "unknown"),
+        "dataset": train.source,
+        "classes": len(train.classes),
+        "test_images": len(test),
+        "exemplars": list(exemplars),
+        "draws": draws,
+        "seed": seed,
+    }
