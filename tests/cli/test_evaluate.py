@@ -9,13 +9,15 @@ import numpy as np
 
 from cli.conftest import Corel
 from corel.backbone import Backbone
+from corel.evaluation import evaluate
+from corel.images import open as open_images
 from corel.theory import diagnose
 
 
 def test_diagnose_measures_the_background_or_images(corel: Corel, backbone_file: Path, photos: Path) -> None:
     backbone = Backbone.load(backbone_file)
     expected = diagnose(backbone.background, backbone.eta, 4, 100, batches=20, seed=1)
-    asked = ("diagnose", backbone_file, "--batches", 20, "--seed", 1)
+    asked = ("diagnose", "--backbone", backbone_file, "--batches", 20, "--seed", 1)
     assert corel(*asked).stdout == f"{expected}\n"
     found = json.loads(corel(*asked, "--json").stdout)
     np.testing.assert_allclose(found["mean"], expected.mean)
@@ -24,3 +26,24 @@ def test_diagnose_measures_the_background_or_images(corel: Corel, backbone_file:
     assert "65" in too_few.stderr
     digits = json.loads(corel(*asked, "--images", "digits", "--json").stdout)
     assert digits["mean"] != found["mean"]
+
+
+def test_evaluate_prints_and_saves_what_the_library_measures(corel: Corel, backbone_file: Path, tmp_path: Path) -> None:
+    asked = ("evaluate", "digits", "--backbone", backbone_file, "-m", 5, "-m", 20, "--draws", 2, "--seed", 3)
+    images = [open_images("digits", split, size=8) for split in ("train", "test")]
+    expected = evaluate(Backbone.load(backbone_file), *images, exemplars=[5, 20], draws=2, seed=3)
+    lines = corel(*asked, "--out", tmp_path / "digits.json").stdout.splitlines()
+    assert lines[0] == "one-vs-all AUC, 10 classes, mean of 2 draws"
+    assert len(lines) == 2 + len(expected.summary())
+    for line, row in zip(lines[2:], expected.summary(), strict=True):
+        assert line.startswith(row.method)
+        assert f"{row.exemplars:5}  {row.mean:6.4f}" in line
+    assert json.loads((tmp_path / "digits.json").read_text()) == expected.document()
+    only = json.loads(corel(*asked, "--score", "count", "--no-controls", "--json").stdout)
+    assert {row["method"] for row in only["summary"]} == {"count"}
+
+
+def test_evaluate_refuses_what_it_cannot_measure(corel: Corel, backbone_file: Path, photos: Path) -> None:
+    asked = ("evaluate", "--backbone", backbone_file)
+    assert "needed" in corel(*asked, "digits", "-m", 5000, exits=2).stderr
+    assert "no test split" in corel(*asked, photos / "classes", exits=2).stderr

@@ -3,36 +3,88 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from corel.cli._data import Root
 from corel.cli._options import Json, Quiet
 
-PANEL = "Measure"
-Backbone = Annotated[
-    str | None, typer.Argument(metavar="BACKBONE", help="A shipped name or a file; default: the best general one.")
+if TYPE_CHECKING:
+    from corel.evaluation import Evaluation
+
+BackboneOption = Annotated[
+    str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best general one.")
 ]
+Seed = Annotated[int, typer.Option(help="Decides what is drawn at random.")]
+PANEL = "Measure"
+
+
+class Score(str, Enum):
+    """The scores that can be compared."""
+
+    COUNT = "count"
+    CONTRAST = "contrast"
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
-    for command, example in ((diagnose, "corel diagnose runs/mine/backbone.safetensors --images digits"),):
+    for command, example in (
+        (evaluate, "corel evaluate cifar10 --data ~/data -m 10 -m 120 --out cifar10.json"),
+        (diagnose, "corel diagnose --backbone runs/mine/backbone.safetensors --images digits"),
+    ):
         app.command(rich_help_panel=PANEL, epilog=f"Example: {example}")(command)
 
 
+def evaluate(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A dataset's name, or a folder with train and test.")],
+    backbone: BackboneOption = None,
+    exemplars: Annotated[
+        list[int] | None, typer.Option("-m", min=1, help="Images enrolled per class; repeatable. [default: 120]")
+    ] = None,
+    scores: Annotated[list[Score] | None, typer.Option("--score", help="Repeatable; default: all.")] = None,
+    draws: Annotated[int, typer.Option(min=1, help="How often the exemplars are drawn anew.")] = 5,
+    controls: Annotated[bool, typer.Option(help="Also an untrained encoder and nearest neighbours.")] = True,
+    root: Root = None,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="Write all records to this JSON file.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how well a backbone tells each class from all others, by the paper's protocol: one-vs-all AUC."""
+    from corel import images
+    from corel.backbone import Backbone
+    from corel.evaluation import evaluate as measure
+    from corel.images._catalogue import SIZES
+
+    loaded = Backbone.load(backbone)
+    size = loaded.network.input_shape[-1]
+    train, test = (images.open(source, split, root=root, size=size, progress=not quiet) for split in ("train", "test"))
+    found = measure(
+        loaded, train, test, exemplars=exemplars or [120], scores=[each.value for each in scores or Score], draws=draws,
+        seed=seed, controls=controls, progress=not quiet,
+        expected_classes=SIZES[source].classes if source in SIZES else None,
+    )  # fmt: skip
+    if out is not None:
+        found.save(out)
+    for line in [json.dumps(found.document())] if as_json else _table(found):
+        typer.echo(line)
+
+
 def diagnose(
-    backbone: Backbone = None,
+    backbone: BackboneOption = None,
     images: Annotated[
         str | None, typer.Option(help="Measure on these images (name or path), not on the backbone's background.")
     ] = None,
     root: Root = None,
     sample_size: Annotated[
-        int, typer.Option("-m", min=1, help="Exemplars of a class that the theory is asked about.")
+        int, typer.Option("-m", min=1, help="Exemplars of a class the theory is asked about.")
     ] = 120,
     batches: Annotated[int, typer.Option(min=1, help="Random batches to measure.")] = 200,
-    seed: Annotated[int, typer.Option(help="Of the random batches.")] = 0,
+    seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -45,8 +97,7 @@ def diagnose(
     latents = loaded.background
     if images is not None:
         size = loaded.network.input_shape[-1]
-        opened = open_images(images, root=root, size=size, progress=not quiet)
-        latents = loaded.encode(opened, progress=not quiet)
+        latents = loaded.encode(open_images(images, root=root, size=size, progress=not quiet), progress=not quiet)
     found = measure(
         latents, loaded.eta, loaded.branches, loaded.batch_size,
         sample_size=sample_size, batches=batches, p=loaded.p, seed=seed,
@@ -56,3 +107,13 @@ def diagnose(
         typer.echo(json.dumps({"eta": found.eta, "batch_size": found.batch_size, "batches": batches, **arrays}))
     else:
         typer.echo(str(found))
+
+
+def _table(found: Evaluation) -> Iterator[str]:
+    rows = found.summary()
+    width = max(len(row.method) for row in rows)
+    yield f"one-vs-all AUC, {found.config['classes']} classes, mean of {found.config['draws']} draws"
+    yield f"{'method':{width}}  {'m':>5}  {'AUC':>6}  {'± draws':>7}  95% interval"
+    for row in rows:
+        interval = f"{row.low:.4f} – {row.high:.4f}"
+        yield f"{row.method:{width}}  {row.exemplars:5}  {row.mean:6.4f}  {row.spread:7.4f}  {interval}"

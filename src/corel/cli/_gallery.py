@@ -78,7 +78,7 @@ def score(
     gallery: GalleryFile,
     images: Images,
     every: Annotated[bool, typer.Option("--all", help="A row for every class, not only for the best.")] = False,
-    style: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.table,
+    style: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
     rate: Rate = 0.05,
     fail_on_outlier: Annotated[
@@ -214,10 +214,12 @@ def _rows(scores: Scores, rate: float, *, every: bool) -> Iterator[Row]:
 
 def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> None:
     """Say when a class has too few exemplars to reject anything: its smallest p-value is 1/(m + 1)."""
-    needed = math.ceil(1 / rate) - 1 if rate else math.inf
-    small = [name for name, count in gallery.classes().items() if count < needed]
+    from corel.oneclass import allowed_rejections
+
+    small = [name for name, count in gallery.classes().items() if not allowed_rejections(rate, count)]
     if small and not quiet:
         shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
+        needed = math.ceil(1 / rate) - 1
         console().print(
             f"{shown}: with fewer than {needed:,} exemplars nothing is out at a rate of {rate:g}", markup=False
         )

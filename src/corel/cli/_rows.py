@@ -32,22 +32,22 @@ Write: TypeAlias = Callable[[Sequence[Row]], None]
 class Format(str, Enum):
     """How results are written."""
 
-    table = "table"
-    csv = "csv"
-    jsonl = "jsonl"
-    parquet = "parquet"
+    TABLE = "table"
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
 
 
 @contextmanager
 def row_writer(style: Format, out: Path | None) -> Iterator[Write]:
     """Give a function that writes rows, to standard output or to a file that appears when all is written."""
-    if style is Format.parquet and out is None:
+    if style is Format.PARQUET and out is None:
         raise ValueError("Parquet is not text; name a file with --out results.parquet")
     with _appearing(out) as place:
         if place is None:
             yield _text(style, sys.stdout)
             sys.stdout.flush()
-        elif style is Format.parquet:
+        elif style is Format.PARQUET:
             with _parquet(place) as write:
                 yield write
         else:
@@ -69,7 +69,7 @@ def _appearing(path: Path | None) -> Iterator[Path | None]:
 
 
 def _text(style: Format, file: TextIO) -> Write:
-    return {Format.table: _table, Format.csv: _csv, Format.jsonl: _jsonl}[style](file)
+    return {Format.TABLE: _table, Format.CSV: _csv, Format.JSONL: _jsonl}[style](file)
 
 
 def _csv(file: TextIO) -> Write:

@@ -185,10 +185,9 @@ class Gallery:
         return self._kept[1:]
 
     def _class_bank(self, latents: NDArray[np.float32], sizes: Sequence[int]) -> ClassBank:
-        from corel.oneclass import ClassBank
+        from corel.oneclass import ClassBank, backbone_settings
 
-        backbone = self.backbone
-        return ClassBank(latents, np.cumsum([0, *sizes]), backbone.branches, backbone.eta, backbone.background)
+        return ClassBank(latents, np.cumsum([0, *sizes]), **backbone_settings(self.backbone))
 
     def _encode(self, items: Items, names: Sequence[str], *, progress: bool) -> list[Exemplar]:
         latents = self.backbone.encode(items.values, progress=progress)
