@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from corel.persistence import death_times
+from corel.persistence._api import merge_lengths
 
 Reduction = Literal["sum", "mean", "none"]
 ZeroBars = Literal["keep", "drop"]
@@ -41,7 +41,7 @@ def connectivity_loss(
         raise ValueError(f"eta must be positive, not {eta}: it is the distance at which components should merge")
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
     with torch.autocast(_device_type(z, distances), enabled=False):
-        deaths = death_times(z, p, distances=distances)
+        deaths = merge_lengths(z, p, distances=distances)
         misses = (eta - deaths).abs()
         if zero_bars == "drop":
             misses = misses.where(deaths > 0, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from corel.persistence._lengths import edge_lengths
 
 
 class Barcode(NamedTuple):
-    """The finite bars of 0-dimensional persistence in the paper's convention: balls of radius r, so bars end at ε_t/2."""
+    """The finite bars of 0-dimensional persistence as the paper draws them: balls of radius r, so bars end at ε_t/2."""
 
     births: Tensor
     """Zeros ``[..., b-1]``: every component is a point and exists from the start."""
@@ -36,8 +36,8 @@ def merge_edges(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     [[0, 2], [1, 2]]
     """
     if distances is None:
-        return _ops.merge_edges(_checked_points(points, p).detach(), float(p))
-    return _ops.merge_edges_of_distances(_checked_distances(points, distances).detach())
+        return cast("Tensor", _ops.merge_edges(_checked_points(points, p).detach(), float(p)))
+    return cast("Tensor", _ops.merge_edges_of_distances(_checked_distances(points, distances).detach()))
 
 
 def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
@@ -49,8 +49,12 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     >>> death_times(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
     [1.0, 4.0]
     """
-    edges = merge_edges(points, p, distances=distances)
-    return _lengths(points, p, distances, edges).sort(-1).values
+    return merge_lengths(points, p, distances=distances).sort(-1).values
+
+
+def merge_lengths(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
+    """The death times in the order of `merge_edges`: ascending up to the rounding in which torch and a kernel differ."""
+    return _lengths(points, p, distances, merge_edges(points, p, distances=distances))
 
 
 def barcode(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Barcode:

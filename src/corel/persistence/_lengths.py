@@ -12,14 +12,8 @@ from torch import Tensor
 
 def edge_lengths(points: Tensor, edges: Tensor, p: float) -> Tensor:
     """‖z_i - z_j‖_p as ``[..., b-1]`` for ``points [..., b, D]`` and ``edges [..., b-1, 2]``."""
-    # One flat index_select, whose backward is one index_add: several times faster than a gather a cloud.
-    b, dimension = points.shape[-2:]
-    clouds = points.reshape(-1, b, dimension)
-    first = b * torch.arange(clouds.shape[0], device=points.device)
-    ends = (edges.reshape(clouds.shape[0], -1, 2) + first[:, None, None]).reshape(-1, 2)
-    flat = clouds.reshape(-1, dimension)
-    gap = flat.index_select(0, ends[:, 0]) - flat.index_select(0, ends[:, 1])
-    return norm(gap, p).reshape(edges.shape[:-1])
+    ends = edges[..., None].expand(*edges.shape, points.shape[-1])
+    return norm(points.gather(-2, ends[..., 0, :]) - points.gather(-2, ends[..., 1, :]), p)
 
 
 def norm(gap: Tensor, p: float) -> Tensor:
@@ -28,7 +22,7 @@ def norm(gap: Tensor, p: float) -> Tensor:
         return gap.abs().sum(-1)
     if p == torch.inf:
         return gap.abs().amax(-1)
-    return _power((_power(gap.abs(), p)).sum(-1), 1 / p)
+    return _power(_power(gap.abs(), p).sum(-1), 1 / p)
 
 
 def _power(base: Tensor, exponent: float) -> Tensor:

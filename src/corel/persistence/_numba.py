@@ -16,7 +16,9 @@ from corel._jit import jit, subkernel
 from corel._threads import run_chunks
 
 Array: TypeAlias = npt.NDArray[Any]
+Scalar: TypeAlias = Any  # a number of the width that the kernel is compiled for
 PRECOMPUTED = 0.0  # in place of p: the cloud is its own symmetric distance matrix
+_VECTOR = 16  # loops run over whole vector registers; the slots beyond the last vertex lie at infinity
 _INFINITY = {np.dtype(np.float32): np.int32(0x7F800000), np.dtype(np.float64): np.int64(0x7FF0000000000000)}
 
 
@@ -39,16 +41,17 @@ def merge_edges(clouds: Array, p: float) -> tuple[Array, int]:
 
 
 @jit
-def _prim(clouds: Array, p: float, infinity: np.signedinteger[Any], first: int, edges: Array) -> int:
+def _prim(clouds: Array, p: float, infinity: Scalar, first: int, edges: Array) -> Scalar:
     n, b, dimension = clouds.shape
-    coordinates = np.empty((dimension, b), clouds.dtype)  # of the vertices outside the tree, one row a coordinate
+    slots = b + _VECTOR
+    coordinates = np.empty((dimension, slots), clouds.dtype)  # of the vertices outside the tree, a row a coordinate
     joined = np.empty(dimension, clouds.dtype)  # the vertex that joined last
-    row = np.empty(b, clouds.dtype)
+    row = np.empty(slots, clouds.dtype)
     # Non-negative floats order like the integers of the same bits, whose minimum vectorises.
-    best = np.full(b, infinity)
+    best = np.full(slots, infinity)
     bits = row.view(best.dtype)
-    parent = np.empty(b, np.int32)
-    vertex = np.empty(b, np.int32)
+    parent = np.empty(slots, np.int32)
+    vertex = np.empty(slots, np.int32)
     deaths = np.empty(b - 1, best.dtype)
     codes = np.empty(b - 1, np.int64)
     for k in range(n):
@@ -57,16 +60,17 @@ def _prim(clouds: Array, p: float, infinity: np.signedinteger[Any], first: int, 
             return (first + k) * b + bad + 1
         best[:] = infinity
         parent[:] = 0
-        new = np.int32(0)
+        new: Scalar = np.int32(0)
         for step in range(b - 1):
-            outside = b - 1 - step
+            last = b - 2 - step
+            outside = (last + _VECTOR) & -_VECTOR
             _distances(coordinates, joined, new, outside, p, row)
             death = _offer(bits, new, outside, best, parent)
             chosen = _closest(best, parent, vertex, outside, death)
             new = vertex[chosen]
             deaths[step] = death
-            codes[step] = np.int64(min(new, parent[chosen])) << 32 | max(new, parent[chosen])
-            _move_into_tree(chosen, outside - 1, coordinates, joined, best, parent, vertex)
+            codes[step] = _code(new, parent[chosen])
+            _move_into_tree(chosen, last, infinity, coordinates, joined, best, parent, vertex)
         order = _death_order(deaths, codes)
         for step in range(b - 1):
             edges[k, step, 0] = codes[order[step]] >> 32
@@ -79,13 +83,13 @@ def _prim(clouds: Array, p: float, infinity: np.signedinteger[Any], first: int, 
 @subkernel
 def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> int:
     """Vertex 0 is the tree, the others are outside. Returns the first point with a value that is not finite, or -1."""
-    for v in range(cloud.shape[0]):
-        finite = True
-        for d in range(cloud.shape[1]):
-            finite &= np.isfinite(cloud[v, d])
-        if not finite:
-            return v
+    finite = True
+    for value in cloud.ravel():
+        finite &= np.isfinite(value)
+    if not finite:
+        return np.argmin(np.isfinite(cloud.ravel())) // cloud.shape[1]
     joined[:] = cloud[0]
+    coordinates[:, cloud.shape[0] - 1 :] = np.inf
     for v in range(cloud.shape[0] - 1):
         vertex[v] = v + 1
         for d in range(cloud.shape[1]):
@@ -94,7 +98,7 @@ def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> int
 
 
 @subkernel
-def _distances(coordinates: Array, joined: Array, new: int, outside: int, p: float, row: Array) -> None:
+def _distances(coordinates: Array, joined: Array, new: Scalar, outside: int, p: float, row: Array) -> None:
     """‖·‖_p to the power p (p = ∞: the norm itself), summed coordinate by coordinate as in every kernel."""
     if p == PRECOMPUTED:
         for v in range(outside):
@@ -119,7 +123,7 @@ def _distances(coordinates: Array, joined: Array, new: int, outside: int, p: flo
 
 
 @subkernel
-def _offer(distances: Array, new: int, outside: int, best: Array, parent: Array) -> int:
+def _offer(distances: Array, new: Scalar, outside: int, best: Array, parent: Array) -> Scalar:
     """Offer every vertex outside the edge to the new tree vertex; returns the shortest edge across."""
     shortest = best[0]
     for v in range(outside):
@@ -134,7 +138,7 @@ def _offer(distances: Array, new: int, outside: int, best: Array, parent: Array)
 
 
 @subkernel
-def _closest(best: Array, parent: Array, vertex: Array, outside: int, shortest: int) -> int:
+def _closest(best: Array, parent: Array, vertex: Array, outside: int, shortest: Scalar) -> Scalar:
     """Where the shortest edge ends outside; among equals the smallest (i, j)."""
     last, equals = np.int32(-1), np.int32(0)
     for v in range(outside):
@@ -154,13 +158,28 @@ def _closest(best: Array, parent: Array, vertex: Array, outside: int, shortest: 
 
 @subkernel
 def _move_into_tree(
-    chosen: int, last: int, coordinates: Array, joined: Array, best: Array, parent: Array, vertex: Array
+    chosen: int,
+    last: int,
+    infinity: Scalar,
+    coordinates: Array,
+    joined: Array,
+    best: Array,
+    parent: Array,
+    vertex: Array,
 ) -> None:
     """The chosen vertex leaves the outside; the last one takes its place, so that the outside stays dense."""
     for d in range(len(joined)):
         joined[d] = coordinates[d, chosen]
         coordinates[d, chosen] = coordinates[d, last]
+        coordinates[d, last] = np.inf
     best[chosen], parent[chosen], vertex[chosen] = best[last], parent[last], vertex[last]
+    best[last] = infinity
+
+
+@subkernel
+def _code(one: Scalar, other: Scalar) -> Scalar:
+    """Both ends of an edge in one number that orders like (i, j)."""
+    return np.int64(min(one, other)) << 32 | np.int64(max(one, other))
 
 
 @subkernel

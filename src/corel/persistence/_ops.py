@@ -1,4 +1,4 @@
-"""The operators that torch sees, so that compile, export, func and vmap pass through: one for points, one for distances.
+"""The operators that torch sees, so that compile, export, func and vmap pass: one for points, one for distances.
 
 They choose the kernel by device and refuse bad values; ranks and dtypes are checked before, where they are known.
 """
