@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,13 @@ def test_show_counts_images_and_lists_what_was_skipped(folder: Path) -> None:
     assert lines[2:4] == [["2", "ant"], ["1", "bee"]]
     assert lines[4] == ["1", "skipped"]
     assert lines[5][0] == "bee/broken.png"
+
+
+def test_show_prints_names_that_are_no_text(folder: Path) -> None:
+    os.rename(os.fsencode(folder / "bee"), os.fsencode(folder) + b"/bee\xff")  # noqa: PTH104 (bytes)
+    result = run("show", str(folder))
+    assert result.exit_code == 0, result.output
+    assert "bee" in result.stdout.splitlines()[3]
 
 
 def test_show_strict_is_one_sentence_and_exit_code_2(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corel._terminal import printable
 from corel.cli._options import Quiet, Strict
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def show(
     from corel import images
 
     for line in _described(images.open(source, split, root=root, strict=strict, progress=not quiet)):
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def _described(images: ImageSet) -> Iterator[str]:

@@ -6,9 +6,9 @@ holds. A file that is damaged, foreign or of another format is as good as none. 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -42,16 +42,12 @@ def store(decoded: Decoded) -> None:
         return
     path, broken = _path(decoded.key), json.dumps({str(i): reason for i, reason in decoded.broken.items()})
     metadata = {"broken": broken, "digest": _digest(decoded.key, decoded.pixels, broken)}
-    temporary = None
-    try:
+    # A cache is a convenience: a full disk or a folder that may not be written costs nothing but time.
+    with contextlib.suppress(OSError, SafetensorError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
-        os.close(handle)
-        save_file({"pixels": decoded.pixels}, temporary, metadata)
-        Path(temporary).replace(path)
-    except (OSError, SafetensorError):
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as aside:
+            save_file({"pixels": decoded.pixels}, Path(aside, path.name), metadata)
+            Path(aside, path.name).replace(path)
 
 
 def _path(key: str) -> Path:

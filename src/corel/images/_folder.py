@@ -9,21 +9,18 @@ from pathlib import Path
 from corel.images._convert import SUFFIXES
 from corel.images._files import Listing
 
-_SPLIT_FOLDERS = {"train": ("train",), "test": ("test", "val")}
-
 
 def list_folder(root: Path, split: str) -> Listing:
     """List the images of `root`; where it has no train/ and test/ folders, all of it is "train"."""
-    parts = {name: _existing(root, names) for name, names in _SPLIT_FOLDERS.items()}
-    if all(parts.values()):
-        base = parts[split]
-        assert base is not None
-        classes = sorted({name for part in parts.values() if part for name in class_names(part)})
-        return list_classes(base, classes) if classes else _list_flat(base)
-    if split != "train":
+    train = root / "train"
+    test = next((root / name for name in ("test", "val") if (root / name).is_dir()), None)
+    if train.is_dir() and test:
+        base, classes = train if split == "train" else test, sorted({*class_names(train), *class_names(test)})
+    elif split == "train":
+        base, classes = root, class_names(root)
+    else:
         raise ValueError(f"{root} has no {split} split; put the images below {root}/train and {root}/{split}")
-    classes = class_names(root)
-    return list_classes(root, classes) if classes else _list_flat(root)
+    return list_classes(base, classes) if classes else _list_flat(base)
 
 
 def class_names(folder: Path) -> list[str]:
@@ -69,10 +66,6 @@ def _source(folder: Path, files: Sequence[Path]) -> str:
 
 def _below(folder: Path, files: Sequence[Path]) -> list[str]:
     return [file.relative_to(folder).as_posix() for file in files]
-
-
-def _existing(root: Path, names: Sequence[str]) -> Path | None:
-    return next((root / name for name in names if (root / name).is_dir()), None)
 
 
 def _is_image(name: str) -> bool:
