@@ -47,6 +47,9 @@ class TrainConfig:
         for name in ("eta", "learning_rate"):
             value = getattr(self, name)
             _require(0 < value < math.inf, f"{name} must be positive and finite, got {value}")
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
         _require(0 <= self.weight < math.inf, f"weight must be finite and not negative, got {self.weight}")
         _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")
@@ -58,6 +61,12 @@ class TrainConfig:
             raise ValueError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
         return cls(**{**PRESETS[name], **changes})
 
+
+_CHOICES = {
+    "branch_reduction": ("mean", "sum"),
+    "zero_bars": ("drop", "keep"),
+    "precision": ("auto", "float32", "bfloat16"),
+}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "authors": {},

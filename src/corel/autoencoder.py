@@ -45,7 +45,7 @@ class BranchedLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map ``[n, in_features]`` to ``[n, out_features]``."""
         with torch.autocast(x.device.type, enabled=False):
-            branches = x.float().reshape(len(x), *self.weight.shape[:2]).transpose(0, 1)
+            branches = x.float().reshape(x.shape[0], *self.weight.shape[:2]).transpose(0, 1)
             return torch.baddbmm(self.bias, branches, self.weight).transpose(0, 1).flatten(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import warnings
 from dataclasses import dataclass
@@ -136,6 +137,8 @@ class Backbone:
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder as ONNX: float32 images ``[n, 3, s, s]`` in [0, 1] in, latents ``[n, B·D]`` out, any n."""
+        if importlib.util.find_spec("onnxscript") is None:
+            raise ModuleNotFoundError("exporting to ONNX needs packages that are not here: pip install 'corel[onnx]'")
         example = torch.zeros(2, *self.network.input_shape)
         temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
         try:

@@ -64,7 +64,8 @@ def train(
 
     """
     config = config or TrainConfig()
-    accelerator = Accelerator()
+    # Processes on a CPU find each other only if accelerate is told that there is nothing better.
+    accelerator = Accelerator(cpu=not torch.accelerator.is_available())
     items = torch.from_numpy(np.require(getattr(images, "pixels", images), requirements=["C", "W"]))
     data = _describe_data(images, items)
     objective = _first_weights(config, tuple(items.shape[1:])).to(accelerator.device)

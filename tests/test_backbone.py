@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors
+import safetensors.torch
+import torch
+
+from corel.autoencoder import Autoencoder
+from corel.backbone import Backbone
+
+PIXELS = np.random.default_rng(0).integers(0, 256, (5, 8, 8, 3), np.uint8)
+
+
+@pytest.fixture
+def backbone() -> Backbone:
+    torch.manual_seed(0)
+    latents = torch.randn(20, 6).half().float().numpy()
+    deaths = np.arange(6, dtype=np.float32).reshape(2, 3)
+    metadata = {
+        "config": {"epochs": 3, "seed": 7},
+        "data": {"source": "noise", "items": 20},
+        "version": "0",
+        "auc": {"noise": 0.5},
+    }
+    return Backbone(Autoencoder(2, 3, 4, 3, 8), "autoencoder", 2.0, 1.0, 10, deaths, latents, metadata)
+
+
+@pytest.fixture
+def file(backbone: Backbone, tmp_path: Path) -> Path:
+    backbone.save(tmp_path / "b.safetensors")
+    return tmp_path / "b.safetensors"
+
+
+def test_what_was_saved_is_what_is_loaded(backbone: Backbone, file: Path) -> None:
+    again = Backbone.load(file)
+    np.testing.assert_allclose(again.encode(PIXELS), backbone.encode(PIXELS), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(again.deaths, backbone.deaths)
+    np.testing.assert_array_equal(again.background, backbone.background)
+    assert (again.eta, again.p, again.branches, again.branch_dim, again.batch_size) == (2.0, 1.0, 2, 3, 10)
+    assert again.metadata == backbone.metadata
+    assert again.digest == backbone.digest
+    assert again.background.dtype == again.encode(PIXELS).dtype == np.float32
+
+
+def test_the_background_is_stored_in_half_precision(file: Path) -> None:
+    with safetensors.safe_open(file, "pt") as tensors:
+        assert tensors.get_tensor("background").dtype == torch.float16
+
+
+def test_the_digest_is_of_what_scores_depend_on(backbone: Backbone) -> None:
+    assert replace(backbone, metadata={}).digest == backbone.digest
+    assert replace(backbone, eta=3.0).digest != backbone.digest
+    assert replace(backbone, background=backbone.background + 1).digest != backbone.digest
+    other = Autoencoder(2, 3, 4, 3, 8)
+    assert replace(backbone, network=other).digest != backbone.digest
+
+
+def test_any_truncation_gives_a_sentence(file: Path, tmp_path: Path) -> None:
+    content = file.read_bytes()
+    for kept in (0, 1, 7, 8, 9, 200, len(content) // 2, len(content) - 1):
+        cut = tmp_path / "cut.safetensors"
+        cut.write_bytes(content[:kept])
+        with pytest.raises(ValueError, match="not a whole safetensors file"):
+            Backbone.load(cut)
+
+
+def test_a_foreign_file_gives_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.safetensors"
+    path.write_bytes(safetensors.torch.save({"x": torch.zeros(1)}))
+    with pytest.raises(ValueError, match="not a corel backbone"):
+        Backbone.load(path)
+    path.write_text("PK\x03\x04 this was a zip once, or a pickle")
+    with pytest.raises(ValueError, match="not a whole safetensors file"):
+        Backbone.load(path)
+
+
+def edit(file: Path, *, version: str = "1", drop: str = "", **changes: object) -> None:
+    with safetensors.safe_open(file, "pt") as old:
+        header = old.metadata()
+        tensors = {name: old.get_tensor(name) for name in old.keys() if name != drop}  # noqa: SIM118
+    header["version"] = version
+    header["document"] = json.dumps({**json.loads(header["document"]), **changes})
+    file.write_bytes(safetensors.torch.save(tensors, header))
+
+
+def test_a_newer_format_gives_a_sentence(file: Path) -> None:
+    edit(file, version="2")
+    with pytest.raises(ValueError, match="format 2 and this corel reads up to 1; upgrade"):
+        Backbone.load(file)
+
+
+ARCHITECTURE = {"branches": 2, "branch_dim": 3, "width": 4, "channels": 3, "image_size": 8}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"objective": "os"}, "there is no objective 'os'"),
+        ({"architecture": {**ARCHITECTURE, "width": 8}}, "size mismatch"),
+        ({"architecture": {**ARCHITECTURE, "width": 10**7}}, "size mismatch"),  # 10 petabytes, if it were allocated
+        ({"architecture": {**ARCHITECTURE, "shell": 1}}, "unexpected keyword"),
+        ({"drop": "network.encoder.0.bias"}, "Missing key"),
+        ({"drop": "deaths"}, "'deaths'"),
+    ],
+)
+def test_an_edited_file_gives_a_sentence(file: Path, changes: dict[str, object], sentence: str) -> None:
+    edit(file, **changes)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=rf"is damaged or was edited(.|\n)*{sentence}(.|\n)*get the file again"):
+        Backbone.load(file)
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="or one of the shipped names"):
+        Backbone.load(tmp_path / "nothing")
+
+
+def test_saving_leaves_the_previous_file_when_it_fails(backbone: Backbone, file: Path) -> None:
+    before = file.read_bytes()
+    backbone.metadata = {"not": {"json"}}
+    with pytest.raises(TypeError):
+        backbone.save(file)
+    assert file.read_bytes() == before
+    assert [file] == list(file.parent.iterdir())
+
+
+def test_the_card_says_what_matters(backbone: Backbone) -> None:
+    card = backbone.describe()
+    for fact in (
+        backbone.digest[:12],
+        "2 branches × 3 dimensions",
+        "η = 2",
+        "noise, 20 items",
+        "3 epochs, seed 7",
+        "noise: 0.500",
+    ):
+        assert fact in card
+    assert "α̂ = 1.50, ε̂ = 2.50, β̂ = 3.50 in batches of 10" in card
+
+
+def test_onnx_agrees_with_torch_at_any_batch_size(backbone: Backbone, tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    backbone.export_onnx(tmp_path / "encoder.onnx")
+    assert [path.name for path in tmp_path.iterdir()] == ["encoder.onnx"]
+    session = onnxruntime.InferenceSession(tmp_path / "encoder.onnx", providers=["CPUExecutionProvider"])
+    for n in (1, 2, 5):
+        images = torch.rand(n, 3, 8, 8)
+        (latents,) = session.run(["latents"], {"images": images.numpy()})
+        np.testing.assert_allclose(latents, backbone.encode(images), atol=1e-4)
