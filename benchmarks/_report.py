@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,19 +52,20 @@ class Target:
         return self.measured >= self.target if self.unit == "×" else self.measured <= self.target
 
 
-def print_times(title: str, measurements: Sequence[Measurement], console: Console) -> None:
-    """Two tables, one row a method and one column a size: median milliseconds, and how many times corel's they are."""
-    sizes = sorted({m.points for m in measurements})
-    methods = dict.fromkeys(m.method for m in measurements)
-    times = {b: milliseconds(measurements, b) for b in sizes}
-    milli, ratio = (Table(head, *(f"{b:,}" for b in sizes), title=title) for head in ("milliseconds", "× corel"))
-    for name in methods:
-        known = [times[b].get(name) for b in sizes]
-        milli.add_row(name, *("skipped" if ms is None else f"{ms:,.0f}" if ms >= 100 else f"{ms:.3g}" for ms in known))
-        ratio.add_row(
-            name, *("" if ms is None else f"{ms / times[b][OURS]:,.1f}" for ms, b in zip(known, sizes, strict=True))
-        )
-    console.print(milli, ratio)
+def print_times(title: str, columns: dict[str, dict[str, float]], console: Console) -> None:
+    """Two tables with one row a method: median milliseconds, and how many times corel's in the same column they are."""
+    console.print(f"\n[bold]{title}[/bold]")
+    times, ratios = Table("milliseconds", *columns), Table("× corel", *columns)
+    for name in dict.fromkeys(name for column in columns.values() for name in column):
+        times.add_row(name, *(_cell(column.get(name)) for column in columns.values()))
+        ratios.add_row(name, *(_cell(column.get(name), column[OURS]) for column in columns.values()))
+    console.print(times, ratios)
+
+
+def _cell(value: float | None, unit: float = 1.0) -> str:
+    if value is None:
+        return "–"
+    return f"{value / unit:,.0f}" if value / unit >= 100 else f"{value / unit:.3g}"
 
 
 def milliseconds(measurements: Iterable[Measurement], points: int) -> dict[str, float]:
@@ -98,8 +99,9 @@ def _ratios(
 
 
 def print_memory(points: int, megabytes: dict[str, float], console: Console) -> None:
-    """Peak memory beside the time tables."""
-    table = Table("megabytes", f"{points:,}", title="Peak memory, one cloud, input not counted")
+    """One row a method."""
+    console.print(f"\n[bold]Peak memory for one cloud of {points:,}, the input not counted[/bold]")
+    table = Table("", "megabytes")
     for name, value in megabytes.items():
         table.add_row(name, f"{value:,.1f}")
     console.print(table)
@@ -107,7 +109,8 @@ def print_memory(points: int, megabytes: dict[str, float], console: Console) -> 
 
 def print_targets(targets: Iterable[Target], console: Console) -> None:
     """Each promise beside what was measured."""
-    table = Table("target", "promised", "measured", "", title="Targets")
+    console.print("\n[bold]Targets[/bold]")
+    table = Table("", "promised", "measured", "")
     for t in targets:
         sign = "≥" if t.unit == "×" else "≤"
         table.add_row(

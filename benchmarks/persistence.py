@@ -80,10 +80,10 @@ def measure(plan: Plan, out: Console) -> Results:
     """Run the whole plan, printing each part as it is done."""
     methods = [method for method in METHODS if method.installed]
     one_cloud = runtime_study(plan, methods)
-    print_times(f"One cloud in R^{DIMENSION}, L1", one_cloud, out)
+    print_times(f"One cloud in R^{DIMENSION}, L1", {f"{b:,}": milliseconds(one_cloud, b) for b in plan.sizes}, out)
     forward, both = training_step(plan, methods)
-    print_times(f"{CLOUDS} clouds of {BATCH} points: forward", forward, out)
-    print_times(f"{CLOUDS} clouds of {BATCH} points: forward + backward", both, out)
+    columns = {"forward": milliseconds(forward, BATCH), "forward + backward": milliseconds(both, BATCH)}
+    print_times(f"A training step's loss: {CLOUDS} clouds of {BATCH} points", columns, out)
     megabytes = memory_study(plan, one_cloud)
     print_memory(plan.sizes[-1], megabytes, out)
     results = Results(one_cloud, forward, both, whole_step(), megabytes)
