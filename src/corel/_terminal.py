@@ -6,6 +6,7 @@ file or a test.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -49,7 +50,11 @@ def progress_bar(description: str, total: float | None = None, *, quiet: bool = 
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     ]
-    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bar:
+    # rich can print above the bar what is written to standard output meanwhile, but sends it to standard error:
+    # right where both are the same terminal, a loss of results where one is a file.
+    shared = sys.stdout.isatty()
+    hidden = quiet or not err.is_terminal
+    with Progress(*columns, console=err, disable=hidden, redirect_stdout=shared) as bar:
         task = bar.add_task(description, total=total, note="")
 
         def advance(steps: float = 1.0, note: str | None = None) -> None:

@@ -28,17 +28,21 @@ def test_diagnose_measures_the_background_or_images(corel: Corel, backbone_file:
     assert digits["mean"] != found["mean"]
 
 
-def test_evaluate_prints_and_saves_what_the_library_measures(corel: Corel, backbone_file: Path, tmp_path: Path) -> None:
-    asked = ("evaluate", "digits", "--backbone", backbone_file, "-m", 5, "-m", 20, "--draws", 2, "--seed", 3)
-    images = [open_images("digits", split, size=8) for split in ("train", "test")]
-    expected = evaluate(Backbone.load(backbone_file), *images, exemplars=[5, 20], draws=2, seed=3)
-    lines = corel(*asked, "--out", tmp_path / "digits.json").stdout.splitlines()
-    assert lines[0] == "one-vs-all AUC, 10 classes, mean of 2 draws"
+def test_evaluate_prints_and_saves_what_the_library_measures(
+    corel: Corel, backbone_file: Path, photos: Path, tmp_path: Path
+) -> None:
+    for split in ("train", "test"):
+        (tmp_path / split).symlink_to(photos / "classes")
+    asked = ("evaluate", tmp_path, "--backbone", backbone_file, "-m", 2, "-m", 5, "--draws", 2, "--seed", 3)
+    images = [open_images(tmp_path, split, size=8) for split in ("train", "test")]
+    expected = evaluate(Backbone.load(backbone_file), *images, exemplars=[2, 5], draws=2, seed=3)
+    lines = corel(*asked, "--out", tmp_path / "found.json").stdout.splitlines()
+    assert lines[0] == "one-vs-all AUC, 3 classes, mean of 2 draws"
     assert len(lines) == 2 + len(expected.summary())
     for line, row in zip(lines[2:], expected.summary(), strict=True):
         assert line.startswith(row.method)
         assert f"{row.exemplars:5}  {row.mean:6.4f}" in line
-    assert json.loads((tmp_path / "digits.json").read_text()) == expected.document()
+    assert json.loads((tmp_path / "found.json").read_text()) == expected.document()
     only = json.loads(corel(*asked, "--score", "count", "--no-controls", "--json").stdout)
     assert {row["method"] for row in only["summary"]} == {"count"}
 

@@ -88,6 +88,8 @@ def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
         (["enroll", "PHOTOS/broken.png/g", "red", "PHOTOS/classes/red"], "no folder"),
         (["enroll", "GALLERY", "red", "PHOTOS/classes/red", "--backbone", "missing"], "no backbone at missing"),
         (["score", "GALLERY", "PHOTOS/missing.png"], "missing.png"),
+        (["score", "GALLERY", "PHOTOS/broken.png", "--format", "jsonl"], "broken.png"),
+        (["score", "GALLERY", "-", "--format", "jsonl"], "no image was named"),
         (["score", "PHOTOS/missing", "PHOTOS/classes/red"], "there is no gallery"),
         (["score", "PHOTOS/broken.png", "PHOTOS/classes/red"], "not a gallery"),
         (["score", "GALLERY", "PHOTOS/classes/red", "--format", "parquet"], "--out"),

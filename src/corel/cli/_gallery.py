@@ -94,14 +94,23 @@ def score(
     """
     from corel.gallery import Gallery
 
-    files, outliers = Files(images), 0
+    files, scored, outliers = Files(images), 0, 0
     skipped: list[Skipped] = []
-    with Gallery.open(gallery, backbone) as opened, row_writer(style, out) as write:
+    with (
+        Gallery.open(gallery, backbone) as opened,
+        progress_bar("scoring", files.total, quiet=quiet) as advance,
+        row_writer(style, out) as write,
+    ):
         _warn_of_small_classes(opened, rate, quiet=quiet)
-        for scores in _scored(opened, files, strict=strict, quiet=quiet):
+        for scores in _scored(opened, files, strict=strict):
+            advance(len(scores.images) + len(scores.skipped))
             skipped += scores.skipped
+            scored += len(scores.images)
             outliers += int((scores.p_values <= rate).all(axis=1).sum())
             write(list(_rows(scores, rate, every=every)))
+        # Inside the block: an earlier file of results is not replaced by an empty one.
+        if not scored:
+            raise ValueError(_described(skipped[0]) if skipped else "no image was named on standard input")
     _report_skipped(skipped)
     if fail_on_outlier and (outliers or skipped):
         raise typer.Exit(1)
@@ -193,15 +202,11 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
     return list(Files(arguments))
 
 
-def _scored(gallery: Gallery, files: Files, *, strict: bool, quiet: bool) -> Iterator[Scores]:
-    size = gallery.backbone.network.input_shape[-1]
-    with progress_bar("scoring", files.total, quiet=quiet) as advance:
-        for batch in files.batches(size):
-            if strict and batch.skipped:
-                raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
-            if len(batch):
-                yield gallery.score(batch)
-            advance(len(batch) + len(batch.skipped))
+def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]:
+    for batch in files.batches(gallery.backbone.network.input_shape[-1]):
+        if strict and batch.skipped:
+            raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
+        yield gallery.score(batch)
 
 
 def _rows(scores: Scores, rate: float, *, every: bool) -> Iterator[Row]:
