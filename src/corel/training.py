@@ -139,7 +139,7 @@ def _finish(network: Network, run: Run, items: Tensor) -> Backbone:
         "config": asdict(config),
         "data": run.identity.data,
         "processes": run.identity.processes,
-        "metrics": run.state.history[-1],
+        "history": run.state.history,
         "version": __version__,
         "torch": torch.__version__,
     }

@@ -1,0 +1,126 @@
+"""Commands that make and look at backbones: train, and backbone show, list and export."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from corel._config import PRESETS, TrainConfig
+from corel.cli._data import Root
+from corel.cli._options import Quiet, Strict
+
+PANEL, FIELDS = "Train", "Parameters of the training, with the defaults of the preset authors"
+
+backbone_app = typer.Typer(no_args_is_help=True, help="Look at, list and export trained encoders.")
+BackboneFile = Annotated[str, typer.Argument(metavar="FILE", help="A backbone's file, or the name of a shipped one.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    example = "corel train ~/photos --out photos.safetensors --epochs 20"
+    app.command(rich_help_panel=PANEL, epilog=f"Example: {example}")(train)
+    app.add_typer(backbone_app, name="backbone", rich_help_panel=PANEL)
+
+
+def _with_every_field(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one option for each field of `TrainConfig` in place of its `**changes`."""
+    hints = get_type_hints(TrainConfig)
+    options = {
+        field.name: Annotated[
+            hints[field.name] | None,
+            typer.Option(
+                help=_sentence(field.metadata["help"]), show_default=str(field.default), rich_help_panel=FIELDS
+            ),
+        ]
+        for field in fields(TrainConfig)
+    }
+    own = get_type_hints(command, include_extras=True)
+    *parameters, _ = inspect.signature(command).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = [parameter.replace(annotation=own[parameter.name]) for parameter in parameters]
+    signature += [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in options.items()]
+    command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
+    return command
+
+
+def _sentence(phrase: str) -> str:
+    return f"{phrase[0].upper()}{phrase[1:]}."
+
+
+@_with_every_field
+def train(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A known name, a folder, or a .npy or .npz file.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the backbone goes.")],
+    run: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Checkpoints and metrics.", show_default="FILE with .run")
+    ] = None,
+    preset: Annotated[
+        str, typer.Option(metavar="|".join(PRESETS), help="The settings behind the published numbers, or the text's.")
+    ] = "authors",
+    split: Annotated[str, typer.Option(help="train or test (val is read as test).")] = "train",
+    root: Root = None,
+    size: Annotated[int, typer.Option(help="Images are resized to this many pixels a side, a multiple of 8.")] = 32,
+    checkpoint_minutes: Annotated[float, typer.Option(min=0, help="Write a checkpoint this often.")] = 5.0,
+    strict: Strict = False,
+    quiet: Quiet = False,
+    **changes: Any,
+) -> None:
+    """Train an encoder on unlabelled images; after an interruption the same command continues.
+
+    It runs as well in several processes: torchrun --nproc-per-node 2 --no-python corel train …
+    """
+    config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
+    from accelerate import PartialState
+
+    from corel import images, training
+
+    data = images.open(source, split, root=root, size=size, strict=strict, progress=not quiet)
+    try:
+        backbone = training.train(
+            data,
+            config,
+            run_dir=run or out.with_suffix(".run"),
+            checkpoint_minutes=checkpoint_minutes,
+            progress=not quiet,
+        )
+    except training.TrainingInterrupted as stopped:
+        typer.echo(f"corel: {stopped}", err=True)
+        raise typer.Exit(130) from stopped
+    if PartialState().is_main_process:
+        backbone.save(out)
+        typer.echo(backbone.describe())
+
+
+@backbone_app.command(epilog="Example: corel backbone show tiny-imagenet-16x10")
+def show(file: BackboneFile) -> None:
+    """Print the card of a backbone: what it is, where it comes from, what it was measured on."""
+    from corel.backbone import Backbone
+
+    typer.echo(Backbone.load(file).describe())
+
+
+@backbone_app.command("list", epilog="Example: corel backbone list")
+def list_shipped() -> None:
+    """List the backbones that come with corel; the one marked * is used where none is named."""
+    from corel.backbone import DEFAULT, shipped
+
+    for name in shipped():
+        typer.echo(f"{'*' if name == DEFAULT else ' '} {name}")
+
+
+@backbone_app.command(epilog="Example: corel backbone export tiny-imagenet-16x10 --onnx encoder.onnx")
+def export(
+    file: BackboneFile,
+    onnx: Annotated[Path, typer.Option(metavar="OUT", help="Images in, latents out, any batch size.")],
+) -> None:
+    """Write the encoder for programs without torch."""
+    from corel.backbone import Backbone
+
+    Backbone.load(file).export_onnx(onnx)
+    typer.echo(f"wrote {onnx}")
