@@ -1,0 +1,66 @@
+"""Data flows one way: a module imports only from its left, and nothing heavy before it is needed."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import corel
+
+PACKAGE = Path(corel.__file__).parent
+ORDER = [
+    "images", "persistence", "loss", "theory", "autoencoder", "objectives", "backbone", "training",
+    "oneclass", "gallery", "baselines", "evaluation", "report", "cli",
+]  # fmt: skip
+HEAVY = ("torch", "numpy", "numba", "sklearn", "matplotlib", "accelerate", "PIL", "safetensors")
+# All but the facade, which names everything and loads nothing.
+MODULES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
+
+
+def layer_of(module: str) -> int:
+    """Of a dotted name below corel: helpers (``_name``) come before everything."""
+    name = module.split(".")[1]
+    return -1 if name.startswith("_") else ORDER.index(name)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Dotted names of corel's modules that a file imports, wherever in it; type checkers' imports too."""
+    package = ["corel", *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("corel."))
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            names = [source] if source != "corel" else [f"corel.{alias.name}" for alias in node.names]
+            yield from (name for name in names if name.startswith("corel."))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_module_imports_only_from_its_left(path: Path) -> None:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    mine = layer_of(".".join(["corel", *parts]))
+    wrong = [name for name in imported(path) if layer_of(name) > mine]
+    assert not wrong, f"{path.name} imports from its right: {', '.join(wrong)}"
+
+
+def test_every_module_has_a_layer() -> None:
+    names = {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in MODULES}
+    assert {name for name in names if not name.startswith("_")} <= set(ORDER)
+
+
+def test_library_never_imports_experiments_or_benchmarks() -> None:
+    for path in MODULES:
+        tree = ast.walk(ast.parse(path.read_text()))
+        names = [node.module or "" for node in tree if isinstance(node, ast.ImportFrom)]
+        assert not [name for name in names if name.split(".")[0] in ("experiments", "benchmarks")], path
+
+
+@pytest.mark.parametrize("what", ["import corel", "import corel.cli; corel.cli.app(['--help'], standalone_mode=False)"])
+def test_start_loads_nothing_heavy(what: str) -> None:
+    code = f"import sys; {what}; print([name for name in {HEAVY!r} if name in sys.modules])"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[-1] == "[]"
