@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cli.conftest import Corel
 from corel.backbone import Backbone
 from corel.evaluation import evaluate
 from corel.images import open as open_images
 from corel.theory import diagnose
+
+from .conftest import Corel
 
 
 def test_diagnose_measures_the_background_or_images(corel: Corel, backbone_file: Path, photos: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
-from cli.conftest import Corel, hue
+from .conftest import Corel, hue
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -170,6 +170,18 @@ def test_many_images_are_scored_batch_by_batch_as_all_at_once(
     batched = corel("score", gallery, photos / "classes", "--format", "csv").stdout
     for one, other in zip(rows(whole), rows(batched), strict=True):
         assert (one["image"], one["class"], one["p_value"]) == (other["image"], other["class"], other["p_value"])
+
+
+@pytest.mark.parametrize("style", ["table", "csv", "jsonl", "parquet"])
+def test_a_batch_without_any_image_is_passed_over(
+    corel: Corel, gallery: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
+) -> None:
+    monkeypatch.setattr("corel.cli._inputs.BATCH", 1)
+    images = [photos / "broken.png", photos / "classes" / "red" / "00.png"]
+    corel("score", gallery, *images, "--format", style, "--out", tmp_path / "out")
+    expected = tmp_path / "expected"
+    corel("score", gallery, images[1], "--format", style, "--out", expected)
+    assert (tmp_path / "out").read_bytes() == expected.read_bytes()
 
 
 def test_fail_on_outlier(corel: Corel, gallery: Path, photos: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from cli.conftest import Corel, hue
+from .conftest import Corel, hue
 
 IMAGES = 300
 

@@ -107,7 +107,8 @@ def score(
             skipped += scores.skipped
             scored += len(scores.images)
             outliers += int((scores.p_values <= rate).all(axis=1).sum())
-            write(list(_rows(scores, rate, every=every)))
+            if rows := list(_rows(scores, rate, every=every)):
+                write(rows)
         # Inside the block: an earlier file of results is not replaced by an empty one.
         if not scored:
             raise ValueError(_described(skipped[0]) if skipped else "no image was named on standard input")

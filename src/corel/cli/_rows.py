@@ -46,7 +46,6 @@ def row_writer(style: Format, out: Path | None) -> Iterator[Write]:
     with _appearing(out) as place:
         if place is None:
             yield _text(style, sys.stdout)
-            sys.stdout.flush()
         elif style is Format.PARQUET:
             with _parquet(place) as write:
                 yield write
@@ -69,7 +68,13 @@ def _appearing(path: Path | None) -> Iterator[Path | None]:
 
 
 def _text(style: Format, file: TextIO) -> Write:
-    return {Format.TABLE: _table, Format.CSV: _csv, Format.JSONL: _jsonl}[style](file)
+    write = {Format.TABLE: _table, Format.CSV: _csv, Format.JSONL: _jsonl}[style](file)
+
+    def write_through(rows: Sequence[Row]) -> None:
+        write(rows)
+        file.flush()  # whoever reads a pipe sees each batch when it is done
+
+    return write_through
 
 
 def _csv(file: TextIO) -> Write:
