@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-KILLS = 24
+KILLS, CREATIONS = 24, 6
 
 
 def kill_often(gallery: str, images: str, backbone: str) -> list[dict[str, Any]]:
@@ -36,6 +36,22 @@ def kill_often(gallery: str, images: str, backbone: str) -> list[dict[str, Any]]
         os.waitpid(process, 0)
         outcome = {"name": f"class {attempt}", "before": before, "inside": journal.exists()}
         outcomes.append({**outcome, "found": classes(gallery)})
+    return outcomes
+
+
+def kill_creations(folder: str, images: str, backbone: str) -> list[dict[str, Any]]:
+    """Kill the enrolment that creates a gallery, inside its transaction, then try again."""
+    outcomes = []
+    for attempt in range(CREATIONS):
+        gallery = f"{folder}/{attempt}"
+        arguments = ("enroll", gallery, "class", images, "--backbone", backbone, "--quiet")
+        process = fork(*arguments)
+        wait_for(Path(f"{gallery}-journal"), process)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        left = Path(gallery).stat().st_size
+        exit_code = os.waitstatus_to_exitcode(os.waitpid(fork(*arguments), 0)[1])
+        outcomes.append({"left": left, "exit": exit_code, "found": classes(gallery)})
     return outcomes
 
 
@@ -83,4 +99,6 @@ if __name__ == "__main__":
         importlib.import_module(f"corel.{module}")
     folder, images, backbone = sys.argv[1:]
     together = enrol_together(f"{folder}/together", images, backbone)
-    print(json.dumps({"together": together, "kills": kill_often(f"{folder}/killed", images, backbone)}))
+    kills = kill_often(f"{folder}/killed", images, backbone)
+    creations = kill_creations(folder, images, backbone)
+    print(json.dumps({"together": together, "kills": kills, "creations": creations}))

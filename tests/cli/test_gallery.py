@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 from pyarrow import parquet
 
+from corel.backbone import Backbone
+
 from .conftest import Corel, hue
 
 
@@ -115,6 +117,17 @@ def test_bad_input_is_a_sentence_exit_code_2_and_changes_nothing(
     assert gallery.read_bytes() == before
 
 
+def test_the_wrong_backbone_is_refused(
+    corel: Corel, gallery: Path, photos: Path, backbone_file: Path, tmp_path: Path
+) -> None:
+    other = Backbone.load(backbone_file)
+    other.eta *= 2
+    other.save(tmp_path / "other.safetensors")
+    for command in (("score", gallery), ("enroll", gallery, "red")):
+        result = corel(*command, photos / "classes" / "red", "--backbone", tmp_path / "other.safetensors", exits=2)
+        assert "was made with the backbone" in result.stderr
+
+
 def test_score_tells_in_from_out(corel: Corel, gallery: Path, photos: Path) -> None:
     found = rows(corel("score", gallery, photos / "classes", "--format", "csv").stdout)
     assert [Path(row["image"]).parent.name for row in found] == ["blue"] * 5 + ["green"] * 30 + ["red"] * 30
@@ -209,6 +222,7 @@ def test_explain_writes_a_picture(corel: Corel, gallery: Path, photos: Path, tmp
     found = json.loads(corel("explain", gallery, image, "red", "--out", tmp_path / "why.svg", "--json").stdout)
     assert [len(voters) for voters in found["voters"]] == found["counts"]
     assert found["exemplars"] == 30
+    assert sum(found["parts"]) == pytest.approx(found["score"])
     assert "<svg" in (tmp_path / "why.svg").read_text()[:2000]
 
 

@@ -45,6 +45,12 @@ def test_a_kill_at_any_moment_leaves_the_gallery_as_before_or_after(forked: dict
     assert any(kill["inside"] for kill in forked["kills"]), "no kill fell inside a transaction"
 
 
+def test_a_kill_while_a_gallery_is_created_leaves_none(forked: dict[str, Any]) -> None:
+    for creation in forked["creations"]:
+        assert (creation["exit"], creation["found"]) == (0, {"class": IMAGES})
+    assert any(creation["left"] == 0 for creation in forked["creations"]), "no kill came before the first write"
+
+
 def test_two_commands_that_create_a_gallery_at_once_both_succeed(forked: dict[str, Any]) -> None:
     assert forked["together"] == {"exits": [0, 0], "found": {"one": IMAGES, "two": IMAGES}}
 

@@ -141,6 +141,7 @@ def explain(
             p_value=found.p_value,
             exemplars=len(found.exemplars),
             counts=found.votes.counts.tolist(),
+            parts=found.votes.parts.tolist(),
             background_rates=None if rates is None else rates.tolist(),
             voters=[[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbours],
         )

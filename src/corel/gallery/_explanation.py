@@ -33,7 +33,7 @@ class Explanation:
         name: the class.
         exemplars: the class's exemplars, which `votes` numbers in this order.
         votes: per branch the count of exemplars within the radius and which they are, nearest first, with the
-            share of the background within the same radius.
+            share of the background within the same radius and what the branch adds to the score.
         score: higher is more like the class.
         p_value: conformal.
 
@@ -89,8 +89,11 @@ class Explanation:
         axes.barh(places - 0.2, counts / size, 0.4, color=CLASS, label=f"of {size} exemplars (count)")
         if rates is not None:
             axes.barh(places + 0.2, rates, 0.4, color=BACKGROUND, label="of the background")
-        for place, count in enumerate(counts):
+        right: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center", "ha": "right", "fontsize": 9}
+        for place, (count, part) in enumerate(zip(counts, self.votes.parts, strict=True)):
             axes.text(count / size, place - 0.2, f" {count}", va="center", fontsize=8, color=CLASS)
+            axes.text(1.14, place, f"{part:+.2f}", **right)
+        axes.text(1.14, -1, "adds", **right)
         axes.set_title("share within the radius", fontsize=11)
         axes.set_xlim(0, 1.08 * max(0.01, float(np.max(counts)) / size, 0.0 if rates is None else float(np.max(rates))))
         axes.set_ylim(len(counts) - 0.5, -0.5)
