@@ -11,24 +11,34 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import KernelDensity
 
-from corel.oneclass import ClassBank, _bank
+from corel.oneclass import ClassBank
+from corel.oneclass._contrast import PRIOR, SHARPNESS, UNIT
 
 Array = NDArray[np.float64]
 
 
 def oracle_score(z: Array, others: Array, branches: int, radius: float, background: Array | None = None) -> float:
-    """Eq. 6, or the sum over branches of the log-ratio of smoothed rates, less what all members of a bag share."""
-    total = 0.0
+    """Eq. 6, or the log-ratio of smoothed rates less what all members of a bag share, branch after branch."""
+    if background is None:
+        return sum(sum(d <= radius for d in distances(z, others, branches, j)) for j in range(branches))
+    product = 1.0
     for j in range(branches):
-        inside = oracle_count(z, others, branches, radius, j)
-        if background is None:
-            total += inside
-        else:
-            rate = (oracle_count(z, background, branches, radius, j) + 1) / (len(background) + 1)
-            total += math.log1p(inside * (1 / (_bank.PRIOR * rate)))
-    return total
+        near, around = (sum(weight(d, radius) for d in distances(z, x, branches, j)) for x in (others, background))
+        product *= 1.0 + near * ((len(background) + 1) / (PRIOR * (around + UNIT)))
+    return math.log(product)
+
+
+def weight(distance: float, radius: float) -> int:
+    """The exponential in whole units, constant over steps of a 64th of the radius."""
+    return round(UNIT * math.exp(-SHARPNESS * math.floor(64 * distance / radius) / 64))
+
+
+def distances(z: Array, others: Array, branches: int, branch: int) -> list[float]:
+    part = slice(branch * len(z) // branches, (branch + 1) * len(z) // branches)
+    return [float(np.abs(z[part] - other[part]).sum()) for other in others]
 
 
 def oracle_p_value(z: Array, exemplars: Array, *setting: Any) -> float:
@@ -37,12 +47,6 @@ def oracle_p_value(z: Array, exemplars: Array, *setting: Any) -> float:
     rests = [np.array(bag[:i] + bag[i + 1 :]).reshape(len(bag) - 1, len(z)) for i in range(len(bag))]
     scores = [oracle_score(member, rest, *setting) for member, rest in zip(bag, rests, strict=True)]
     return sum(s <= scores[-1] for s in scores) / len(bag)
-
-
-def oracle_count(z: Array, others: Array, branches: int, radius: float, branch: int) -> int:
-    """Others within the radius of z in one branch."""
-    part = slice(branch * len(z) // branches, (branch + 1) * len(z) // branches)
-    return sum(float(np.abs(z[part] - other[part]).sum()) <= radius for other in others)
 
 
 @st.composite
@@ -60,7 +64,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
         "bags": [latents(size).astype(dtype) for size in sizes],
         "points": latents(3),
         "branches": branches,
-        "radius": draw(st.integers(0, 4 * dim)) / 8,
+        "radius": draw(st.sampled_from([0.25, 0.5, 1.0, 2.0, 4.0])),
         "background": latents(5) if draw(st.booleans()) else None,
     }
 
@@ -75,7 +79,7 @@ def test_scores_and_p_values_follow_their_definitions(problem: dict[str, Any]) -
     bank = bank_of(problem)
     scores, p_values = bank.assess(problem["points"])
     setting = problem["branches"], problem["radius"], problem["background"]
-    shared = problem["branches"] * np.log(_bank.PRIOR / (bank.sizes + _bank.PRIOR))
+    shared = problem["branches"] * np.log(PRIOR / (bank.sizes + PRIOR))
     raw = scores if bank.score == "count" else scores - shared
     for t, z in enumerate(problem["points"]):
         for c, bag in enumerate(problem["bags"]):
@@ -142,11 +146,19 @@ def test_an_exemplar_at_the_radius_counts_and_one_beyond_it_does_not() -> None:
 
 
 def test_contrast_is_the_log_ratio_of_smoothed_rates() -> None:
-    exemplars, background = [[0.0, 0.0], [0.5, 9.0], [9.0, 9.0]], [[0.1, 5.0], [7.0, 5.0], [0.2, 5.0], [8.0, 5.0]]
-    score = ClassBank.of([exemplars], branches=2, radius=1.0, background=background).scores([[0.0, 0.0]])
-    pairs = [(2, 3 / 5), (1, 1 / 5)]  # neighbours among 3 exemplars; rate among 4 of the background and the point
-    smoothed = [(count + _bank.PRIOR * rate) / (3 + _bank.PRIOR) / rate for count, rate in pairs]
-    assert score[0, 0] == pytest.approx(np.log(smoothed).sum())
+    rng = np.random.default_rng(0)
+    exemplars, background, z = (rng.normal(size=(rows, 40)) for rows in (9, 30, 5))
+    score = ClassBank.of([exemplars], branches=20, radius=2.0, background=background).scores(z)[:, 0]
+    expected = np.zeros(5)
+    for j in range(20):
+        part = slice(2 * j, 2 * j + 2)
+        mass, around = (
+            np.exp(-SHARPNESS * cdist(z[:, part], x[:, part], "cityblock") / 2.0).sum(1)
+            for x in (exemplars, background)
+        )
+        rate = (around + 1) / 31
+        expected += np.log((mass + PRIOR * rate) / ((9 + PRIOR) * rate))
+    np.testing.assert_allclose(score, expected, atol=20 * SHARPNESS / 64)  # the exponential is tabulated
 
 
 def test_contrast_gives_a_point_far_from_everything_the_lowest_score() -> None:
@@ -154,7 +166,7 @@ def test_contrast_gives_a_point_far_from_everything_the_lowest_score() -> None:
     rng = np.random.default_rng(0)
     bank = ClassBank.of([rng.normal(size=(40, 8))], branches=2, radius=3.0, background=rng.normal(size=(500, 8)))
     near, far = bank.scores(rng.normal(size=(200, 8))), bank.scores(np.full((1, 8), 50.0))
-    assert far[0, 0] == pytest.approx(2 * math.log(_bank.PRIOR / (40 + _bank.PRIOR)))
+    assert far[0, 0] == pytest.approx(2 * math.log(PRIOR / (40 + PRIOR)))
     assert far.min() == min(near.min(), far.min())
     assert bank.p_values(np.full((1, 8), 50.0)) == pytest.approx(1 / 41)
 
@@ -192,7 +204,7 @@ def test_no_points_give_no_rows() -> None:
     ("change", "sentence"),
     [
         ({"branches": 3}, "4 latent columns cannot be split into branches=3"),
-        ({"radius": -1.0}, "radius must be a finite number"),
+        ({"radius": 0.0}, "radius must be positive and finite"),
         ({"score": "density"}, 'must be "auto", "count" or "contrast"'),
         ({"score": "contrast"}, "pass background="),
         ({"background": np.zeros((3, 2))}, "background has 2 columns but the exemplars have 4"),

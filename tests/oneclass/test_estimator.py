@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -135,13 +135,18 @@ def test_explain_counts_rates_and_neighbours_nearest_first() -> None:
     assert [near.tolist() for near in why.neighbours] == [[0, 2, 1], [2, 3, 0]]
     assert [d.tolist() for d in why.distances] == [[0.25, 0.25, 0.75], [0.25, 0.25, 0.75]]
     assert why.background_rates is not None
-    assert why.background_rates.tolist() == [3 / 4, 1 / 4]
+    assert why.background_rates.tolist() == [2 / 3, 0.0]
     assert OneClass(branches=2).fit(X).explain([[0.0, 0.0]])[0].background_rates is None
 
 
-def test_explanations_add_up_to_the_count() -> None:
+@pytest.mark.parametrize("score", ["count", "contrast"])
+def test_explanations_add_up_to_the_score(score: Literal["count", "contrast"]) -> None:
     rng = np.random.default_rng(0)
-    bank = ClassBank.of([rng.normal(size=(9, 12)).astype(np.float32) for _ in range(3)], branches=3, radius=4.0)
+    bags = [rng.normal(size=(9, 12)).astype(np.float32) for _ in range(3)]
+    bank = ClassBank.of(bags, branches=3, radius=4.0, background=rng.normal(size=(40, 12)), score=score)
     z = rng.normal(size=(20, 12))
     for c in range(3):
-        assert [why.counts.sum() for why in bank.explain(z, c)] == bank.scores(z)[:, c].tolist()
+        explanations = bank.explain(z, c)
+        np.testing.assert_allclose([why.parts.sum() for why in explanations], bank.scores(z)[:, c])
+        if score == "count":
+            assert all((why.parts == why.counts).all() for why in explanations)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from corel.oneclass import _cpu, _kernel, _torch
+from corel.oneclass import _contrast, _cpu, _torch
 from corel.oneclass._checks import (
     Latents,
     Score,
@@ -26,12 +26,8 @@ from corel.oneclass._checks import (
     computing_device,
     resolve_score,
 )
-from corel.oneclass._explain import Explanation, explain_point
-from corel.oneclass._kernel import Doubles, Integers, Points
-
-# Pseudo-exemplars, spread like the background, that smooth a class's rate: chosen on folds of CIFAR-10's
-# train split by `python -m experiments.contrast`, which also compares what was not chosen.
-PRIOR = 100.0
+from corel.oneclass._explain import Explanation, explain_points
+from corel.oneclass._kernel import Doubles, Integers, Points, Window
 
 
 class Space(Protocol):
@@ -62,11 +58,11 @@ class Assessment(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """Points `[n, B, D]` where they are to be compared, the kernels that do it, and the weights of their terms."""
+    """Points `[n, B, D]` where they are to be compared, the kernels that do it, and the scales of their masses."""
 
     points: Any
     kernels: ModuleType
-    weights: Doubles
+    scales: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +112,8 @@ class ClassBank:
 
     def scores(self, z: Latents) -> Doubles:
         """Scores `[n, C]` of latents `z [n, B·D]`; higher = more in-class."""
-        points, kernels, weights = self._query(z)
-        raw: Doubles = kernels.score(points, self._columns, self.offsets, self.radius, weights, self._logarithmic)
+        points, kernels, scales = self._query(z)
+        raw: Doubles = kernels.score(points, self._columns, self.offsets, self._window, scales, self._logarithmic)
         return self._constants + raw
 
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
@@ -132,9 +128,9 @@ class ClassBank:
         a generator passed on from batch to batch gives what one batch would have given.
         """
         check_ties(ties)
-        points, kernels, weights = self._query(z)
+        points, kernels, scales = self._query(z)
         ranks: _cpu.Ranks = kernels.rank(
-            points, self._columns, self.offsets, self.radius, weights, self._logarithmic, *self._standing
+            points, self._columns, self.offsets, self._window, scales, self._logarithmic, *self._standing
         )
         tied = ranks.tied + 1.0  # the point ties with itself
         if ties == "random":
@@ -143,8 +139,8 @@ class ClassBank:
 
     def leave_one_out(self) -> Doubles:
         """The score `[M]` of each exemplar in its class's bag with one more point, far from all."""
-        raw: Doubles = np.add.accumulate(self._standing[0], axis=0)[-1]
-        return np.repeat(self._constants, self.sizes) + raw
+        peers, scales = self._standing
+        return np.repeat(self._constants, self.sizes) + _cpu.combine(peers, scales, self._logarithmic)
 
     def thresholds(self, rate: float) -> Doubles:
         """Per class the ⌊rate·(m + 1)⌋-th smallest leave-one-out score, −∞ where m + 1 < 1/rate.
@@ -159,9 +155,12 @@ class ClassBank:
     def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
         points = self._split(self._latents(z, "z"))
-        rates = [None] * len(points) if self.background is None else self._rates(points, _cpu)
-        bag = self._split(self.exemplars)[self.offsets[index] : self.offsets[index + 1]]
-        return [explain_point(point, bag, self.radius, rate) for point, rate in zip(points, rates, strict=True)]
+        bag = slice(self.offsets[index], self.offsets[index + 1])
+        masses = _cpu.mass(points, np.ascontiguousarray(self._columns[:, :, bag]), self._window)
+        parts: Doubles = masses.astype(np.float64)
+        if self._logarithmic:
+            parts = np.log1p(masses * self._scales(points, _cpu)) + self._constants[index] / self.branches
+        return explain_points(points, self._split(self.exemplars)[bag], self.radius, parts, self._shares(points))
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
@@ -182,9 +181,9 @@ class ClassBank:
     def _query(self, z: Latents) -> _Query:
         points, device = self._split(self._latents(z, "z")), computing_device(z)
         if device is None:
-            return _Query(points, _cpu, self._weights(points, _cpu))
+            return _Query(points, _cpu, self._scales(points, _cpu))
         moved = torch.from_numpy(points).to(device)
-        return _Query(moved, _torch, self._weights(moved, _torch))
+        return _Query(moved, _torch, self._scales(moved, _torch))
 
     @property
     def _logarithmic(self) -> bool:
@@ -200,33 +199,34 @@ class ClassBank:
         return _transposed(self._split(self.background))
 
     @cached_property
-    def _constants(self) -> Doubles:
-        """What smoothing adds to each class's score whatever the point: B·log(s / (m + s))."""
-        constants: Doubles = self.branches * np.log(PRIOR / (self.sizes + PRIOR))
-        return constants * self._logarithmic
+    def _window(self) -> Window:
+        shape = _contrast.exponential if self._logarithmic else _contrast.ball
+        return shape(self.radius, self.exemplars.dtype.type)
 
     @cached_property
-    def _standing(self) -> tuple[Doubles, Doubles]:
-        """What each branch adds to each leave-one-out score `[B, M]`: as it is, and with one neighbour more."""
+    def _constants(self) -> Doubles:
+        return _contrast.constant(self.sizes, self.branches) * self._logarithmic
+
+    @cached_property
+    def _standing(self) -> tuple[Integers, Doubles]:
+        """What its peers weigh from each exemplar, and the scales of these masses, both `[B, M]`."""
         points = self._split(self.exemplars)
-        counts = _cpu.count_peers(points, self._columns, self.offsets, self.radius)
-        weights = self._weights(points, _cpu)
-        return self._terms(counts, weights), self._terms(counts + 1, weights)
+        peers = _cpu.mass_peers(points, self._columns, self.offsets, self._window)
+        return peers, np.ascontiguousarray(self._scales(points, _cpu).T)
 
-    def _terms(self, counts: Integers, weights: Doubles) -> Doubles:
-        terms = np.empty(counts.shape)
-        _kernel.branch_terms(counts, weights, self._logarithmic, terms)
-        return np.ascontiguousarray(terms.T)
+    def _scales(self, points: Any, kernels: ModuleType) -> Doubles:
+        if not self._logarithmic:
+            return np.ones(points.shape[:2])
+        masses: Integers = kernels.mass(points, self._background_columns, self._window)
+        return _contrast.scales(masses, self._background_columns.shape[2])
 
-    def _rates(self, points: Any, kernels: ModuleType) -> Doubles:
-        """Share q of the background within the radius `[n, B]`, counting the point itself so that it is never zero."""
-        counts: Integers = kernels.count(points, self._background_columns, self.radius)
-        rates: Doubles = (counts + 1) / (self._background_columns.shape[2] + 1)
-        return rates
-
-    def _weights(self, points: Any, kernels: ModuleType) -> Doubles:
-        """1/(s·q): a branch's term log(1 + c/(s·q)) is log((c + s·q)/((m + s)·q)), the log-ratio, less a constant."""
-        return 1 / (PRIOR * self._rates(points, kernels)) if self._logarithmic else np.ones(points.shape[:2])
+    def _shares(self, points: Points) -> Doubles | None:
+        """Share of the background within the radius `[n, B]`."""
+        if self.background is None or not len(self.background):
+            return None
+        ball = _contrast.ball(self.radius, self.exemplars.dtype.type)
+        shares: Doubles = _cpu.mass(points, self._background_columns, ball) / len(self.background)
+        return shares
 
 
 def allowed_rejections(rate: float, size: int) -> int:

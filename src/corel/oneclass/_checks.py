@@ -60,8 +60,8 @@ def check_settings(branches: int, radius: float, columns: int) -> None:
     """Refuse branches that do not divide the columns, and a radius that is no length."""
     if branches < 1 or columns % branches:
         raise ValueError(f"{columns} latent columns cannot be split into branches={branches} parts of equal size")
-    if not 0 <= radius < np.inf:
-        raise ValueError(f"radius must be a finite number ≥ 0, not {radius}")
+    if not 0 < radius < np.inf:
+        raise ValueError(f"radius must be positive and finite, not {radius}")
 
 
 def check_offsets(offsets: ArrayLike, rows: int) -> Integers:

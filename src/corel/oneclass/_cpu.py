@@ -1,4 +1,4 @@
-"""The counting kernels over all rows: allocate what they fill and share the rows between threads."""
+"""The kernels over all rows: allocate what they fill and share the rows between threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from corel._threads import run_chunks
 from corel.oneclass import _kernel
-from corel.oneclass._kernel import Doubles, Integers, Points
+from corel.oneclass._kernel import Doubles, Integers, Points, Window
 
 
 class Ranks(NamedTuple):
@@ -20,38 +20,44 @@ class Ranks(NamedTuple):
     tied: Integers
 
 
-def count(points: Points, columns: Points, radius: float) -> NDArray[np.int64]:
-    """Exemplars within `radius` of each point and branch `[n, B]`, all classes together."""
-    counts = np.empty(points.shape[:2], np.int64)
+def combine(masses: Integers, scales: Doubles, logarithmic: bool) -> Doubles:
+    """Scores `[n]` of the masses `[B, n]` of their branches."""
+    scores = np.empty(masses.shape[1])
+    _kernel.combine_columns(masses, scales, logarithmic, scores)
+    return scores
+
+
+def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
+    """What all exemplars together weigh from each point and branch `[n, B]`."""
+    masses = np.empty(points.shape[:2], np.int64)
     run_chunks(
-        lambda start, stop: _kernel.count_rows(points, columns, points.dtype.type(radius), start, stop, counts),
+        lambda start, stop: _kernel.mass_rows(points, columns, window, start, stop, masses),
         len(points),
         work=_work(points, columns),
     )
-    return counts
+    return masses
 
 
-def count_peers(points: Points, columns: Points, offsets: Integers, radius: float) -> NDArray[np.int64]:
-    """Other exemplars of the same class within `radius` of each exemplar and branch `[M, B]`."""
-    counts = np.empty(points.shape[:2], np.int64)
+def mass_peers(points: Points, columns: Points, offsets: Integers, window: Window) -> NDArray[np.int64]:
+    """What the other exemplars of the same class weigh from each exemplar, per branch `[B, M]`."""
+    masses = np.empty((points.shape[1], len(points)), np.int64)
+    classes = len(offsets) - 1
     run_chunks(
-        lambda start, stop: _kernel.count_peers(
-            points, columns, offsets, points.dtype.type(radius), start, stop, counts
-        ),
-        len(offsets) - 1,
-        work=_work(points, columns) / max(1, len(offsets) - 1),
+        lambda start, stop: _kernel.mass_peers(points, columns, offsets, window, start, stop, masses),
+        classes,
+        work=_work(points, columns) / classes,
     )
-    return counts
+    return masses
 
 
 def score(
-    points: Points, columns: Points, offsets: Integers, radius: float, weights: Doubles, logarithmic: bool
+    points: Points, columns: Points, offsets: Integers, window: Window, scales: Doubles, logarithmic: bool
 ) -> Doubles:
     """Scores `[n, C]` of each point against each class."""
     scores = np.empty((len(points), len(offsets) - 1))
     run_chunks(
         lambda start, stop: _kernel.score_rows(
-            points, columns, offsets, points.dtype.type(radius), weights, logarithmic, start, stop, scores
+            points, columns, offsets, window, scales, logarithmic, start, stop, scores
         ),
         len(points),
         work=_work(points, columns),
@@ -63,19 +69,18 @@ def rank(
     points: Points,
     columns: Points,
     offsets: Integers,
-    radius: float,
-    weights: Doubles,
+    window: Window,
+    scales: Doubles,
     logarithmic: bool,
-    apart: Doubles,
-    joined: Doubles,
+    peers: Integers,
+    peer_scales: Doubles,
 ) -> Ranks:
     """Each point's rank among the exemplars of each class, once it has joined them."""
     shape = (len(points), len(offsets) - 1)
     ranks = Ranks(np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64))
-    limit = points.dtype.type(radius)
     run_chunks(
         lambda start, stop: _kernel.rank_rows(
-            points, columns, offsets, limit, weights, logarithmic, apart, joined, start, stop, *ranks
+            points, columns, offsets, window, scales, logarithmic, peers, peer_scales, start, stop, *ranks
         ),
         len(points),
         work=2 * _work(points, columns),

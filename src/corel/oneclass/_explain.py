@@ -17,6 +17,7 @@ class Explanation(NamedTuple):
         background_rates: Share of the background inside the same balls `[B]`, or None without a background.
         neighbours: Per branch the exemplars inside the ball, nearest first.
         distances: Per branch how far these are.
+        parts: What each branch adds to the score `[B]`.
 
     """
 
@@ -24,17 +25,26 @@ class Explanation(NamedTuple):
     background_rates: Doubles | None
     neighbours: tuple[Integers, ...]
     distances: tuple[Doubles, ...]
+    parts: Doubles
 
 
-def explain_point(point: Points, bag: Points, radius: float, rates: Doubles | None) -> Explanation:
-    """Explain a point `[B, D]` against the exemplars `[m, B, D]` of one class."""
-    distances = _distances(point, bag)
-    inside = [_nearest_first(column, bag.dtype.type(radius)) for column in distances.T]
+def explain_points(
+    points: Points, bag: Points, radius: float, parts: Doubles, shares: Doubles | None
+) -> list[Explanation]:
+    """Explain points `[n, B, D]` against the exemplars `[m, B, D]` of one class, given the parts of their scores."""
+    limit = bag.dtype.type(radius)
+    rates = [None] * len(points) if shares is None else shares
+    return [_explain(_distances(point, bag), limit, *rest) for point, *rest in zip(points, parts, rates, strict=True)]
+
+
+def _explain(distances: Points, radius: Real, parts: Doubles, rates: Doubles | None) -> Explanation:
+    inside = [_nearest_first(column, radius) for column in distances.T]
     return Explanation(
         counts=np.array([len(near) for near in inside], np.int64),
         background_rates=rates,
         neighbours=tuple(inside),
         distances=tuple(column[near].astype(np.float64) for column, near in zip(distances.T, inside, strict=True)),
+        parts=parts,
     )
 
 

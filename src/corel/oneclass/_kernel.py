@@ -1,14 +1,14 @@
-"""Counting exemplars in L1 balls on the CPU, many classes at once; distances are never stored beyond one class's row.
+"""Weighing exemplars by their L1 distance on the CPU, many classes at once, with no array of all distances.
 
 Points are `[n, B, D]`, exemplars `[B, D, M]` so that the innermost loops run over neighbouring exemplars, and class
-`c` owns the columns ``offsets[c]:offsets[c + 1]``. Each distance is a sum over coordinates in their order, which makes
-it the same to the last bit whatever the batching, and symmetric in its two points.
+`c` owns the columns ``offsets[c]:offsets[c + 1]``. A distance is the sum over coordinates in their order, a weight is
+an integer: both are symmetric, and the same to the last bit whatever the batching.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,19 @@ from corel._jit import jit, subkernel
 Points = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
 Doubles = NDArray[np.float64]
-Real = np.floating[Any]  # a radius, in the type of the points it is compared with
+Real = np.floating[Any]  # in the type of the points it is compared with
 
-ROWS = 64  # points that share a class's exemplars while these stay in the first-level cache
+ROWS = 64  # points that meet the same exemplars while these stay in the cache
+WIDTH = 1024  # exemplars met at once, of as many classes as fit
+FACTORS = 16  # branches multiplied before a logarithm is taken: far from overflow, and one logarithm instead of 16
 
 
-@subkernel
-def term(count: np.integer[Any], weight: float, logarithmic: bool) -> float:
-    """What one branch adds to a score: its count, or the logarithm of the smoothed ratio of rates."""
-    return math.log1p(count * weight) if logarithmic else float(count)
+class Window(NamedTuple):
+    """How much an exemplar weighs at a distance: 1 within `radius`, or ``weights[distance·steps]``, its last beyond."""
+
+    radius: Real
+    steps: Real
+    weights: Integers
 
 
 @subkernel
@@ -49,37 +53,89 @@ def _distances(point: Points, exemplars: Points, first: int, last: int, out: Poi
 
 
 @subkernel
-def _count(distances: Points, size: int, radius: Real) -> np.int32:
-    inside = np.int32(0)
-    for i in range(size):
-        inside += np.int32(distances[i] <= radius)
-    return inside
+def _weigh(distances: Points, size: int, window: Window, out: Integers) -> None:
+    """Fill `out` with the weight of each exemplar."""
+    if len(window.weights) == 0:
+        for i in range(size):
+            out[i] = distances[i] <= window.radius
+    else:
+        last = distances.dtype.type(len(window.weights) - 1)
+        for i in range(size):
+            out[i] = window.weights[np.int32(min(distances[i] * window.steps, last))]
+
+
+@subkernel
+def _sum(weights: Integers, first: int, last: int) -> np.int64:
+    total = np.int64(0)
+    for weight in weights[first:last]:
+        total += weight
+    return total
+
+
+@subkernel
+def _group_end(offsets: Integers, c: int) -> int:
+    """The class after the last that is met together with class `c`."""
+    end = c + 1
+    while end < len(offsets) - 1 and offsets[end + 1] - offsets[c] <= WIDTH:
+        end += 1
+    return end
+
+
+# A score is Σ_j c_j of the masses c_j of its branches, or Σ_j log(1 + c_j·s_j), taken FACTORS branches at a time.
+@subkernel
+def _start(logarithmic: bool) -> float:
+    return 1.0 if logarithmic else 0.0
+
+
+@subkernel
+def _add(partial: float, mass: np.integer[Any], scale: float, logarithmic: bool) -> float:
+    return partial * (1.0 + float(mass) * scale) if logarithmic else partial + float(mass)
+
+
+@subkernel
+def _close(partial: float, logarithmic: bool) -> float:
+    return math.log(partial) if logarithmic else partial
 
 
 @jit
-def count_rows(points: Points, exemplars: Points, radius: Real, start: int, stop: int, counts: Integers) -> None:
-    """``counts[t, j]``: how many of all exemplars lie within `radius` of point `t` in branch `j`."""
+def combine_columns(masses: Integers, scales: Doubles, logarithmic: bool, scores: Doubles) -> None:
+    """``scores[i]`` from the masses `[B, n]` of its branches."""
+    branches = len(masses)
+    for i in range(masses.shape[1]):
+        scores[i], partial = 0.0, _start(logarithmic)
+        for j in range(branches):
+            partial = _add(partial, masses[j, i], scales[j, i], logarithmic)
+            if (j + 1) % FACTORS == 0 or j + 1 == branches:
+                scores[i] += _close(partial, logarithmic)
+                partial = _start(logarithmic)
+
+
+@jit
+def mass_rows(points: Points, exemplars: Points, window: Window, start: int, stop: int, masses: Integers) -> None:
+    """``masses[t, j]``: what all exemplars together weigh from point `t` in branch `j`."""
     branches, _, size = exemplars.shape
-    distances = np.empty(size, points.dtype)
+    distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
     for block in range(start, stop, ROWS):
         for j in range(branches):
             for t in range(block, min(stop, block + ROWS)):
                 _distances(points[t, j], exemplars[j], 0, size, distances)
-                counts[t, j] = _count(distances, size, radius)
+                _weigh(distances, size, window, weights)
+                masses[t, j] = _sum(weights, 0, size)
 
 
 @jit
-def count_peers(
-    points: Points, exemplars: Points, offsets: Integers, radius: Real, start: int, stop: int, counts: Integers
+def mass_peers(
+    points: Points, exemplars: Points, offsets: Integers, window: Window, start: int, stop: int, masses: Integers
 ) -> None:
-    """``counts[i, j]``: how many other exemplars of its own class lie within `radius` of exemplar `i`."""
-    distances = np.empty(exemplars.shape[2], points.dtype)
+    """``masses[j, i]``: what the other exemplars of its own class weigh from exemplar `i` in branch `j`."""
+    distances, weights = np.empty(exemplars.shape[2], points.dtype), np.empty(exemplars.shape[2], np.int32)
     for c in range(start, stop):
         first, last = offsets[c], offsets[c + 1]
         for j in range(exemplars.shape[0]):
             for i in range(first, last):
                 _distances(points[i, j], exemplars[j], first, last, distances)
-                counts[i, j] = _count(distances, last - first, radius) - 1
+                _weigh(distances, last - first, window, weights)
+                masses[j, i] = _sum(weights, 0, last - first) - weights[i - first]
 
 
 @jit
@@ -87,24 +143,38 @@ def score_rows(
     points: Points,
     exemplars: Points,
     offsets: Integers,
-    radius: Real,
-    weights: Doubles,
+    window: Window,
+    scales: Doubles,
     logarithmic: bool,
     start: int,
     stop: int,
     scores: Doubles,
 ) -> None:
-    """``scores[t, c]``: the sum over branches of `term` of the count of class `c` around point `t`."""
-    distances = np.empty(exemplars.shape[2], points.dtype)
+    """``scores[t, c]``: the score of point `t` against the exemplars of class `c`."""
+    branches, _, size = exemplars.shape
+    distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
+    classes = len(offsets) - 1
+    partial = np.empty((ROWS, classes))
     scores[start:stop] = 0
     for block in range(start, stop, ROWS):
-        for j in range(exemplars.shape[0]):
-            for c in range(len(offsets) - 1):
-                first, last = offsets[c], offsets[c + 1]
+        partial[:] = _start(logarithmic)
+        for j in range(branches):
+            group = 0
+            while group < classes:
+                end = _group_end(offsets, group)
+                first, last = offsets[group], offsets[end]
                 for t in range(block, min(stop, block + ROWS)):
                     _distances(points[t, j], exemplars[j], first, last, distances)
-                    inside = _count(distances, last - first, radius)
-                    scores[t, c] += term(inside, weights[t, j], logarithmic)
+                    _weigh(distances, last - first, window, weights)
+                    for c in range(group, end):
+                        mass = _sum(weights, offsets[c] - first, offsets[c + 1] - first)
+                        partial[t - block, c] = _add(partial[t - block, c], mass, scales[t, j], logarithmic)
+                group = end
+            if (j + 1) % FACTORS == 0 or j + 1 == branches:
+                for t in range(block, min(stop, block + ROWS)):
+                    for c in range(classes):
+                        scores[t, c] += _close(partial[t - block, c], logarithmic)
+                partial[:] = _start(logarithmic)
 
 
 @jit
@@ -112,11 +182,11 @@ def rank_rows(
     points: Points,
     exemplars: Points,
     offsets: Integers,
-    radius: Real,
-    weights: Doubles,
+    window: Window,
+    scales: Doubles,
     logarithmic: bool,
-    apart: Doubles,
-    joined: Doubles,
+    peers: Integers,
+    peer_scales: Doubles,
     start: int,
     stop: int,
     scores: Doubles,
@@ -125,22 +195,28 @@ def rank_rows(
 ) -> None:
     """Put each point in each class's bag and count the exemplars that then score below it, or the same.
 
-    ``apart[j, i]`` is what branch `j` adds to the leave-one-out score of exemplar `i`, ``joined[j, i]`` what it adds
-    with one more neighbour: the point itself, where it lies within `radius` of the exemplar.
+    ``peers[j, i]`` is what the others weigh from exemplar `i`; the point adds its own weight, which is mutual.
     """
-    size = exemplars.shape[2]
-    distances, raised = np.empty(size, points.dtype), np.empty(size, np.float64)
+    branches, _, size = exemplars.shape
+    distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
+    partial, raised = np.empty(size), np.empty(size)
     for t in range(start, stop):
         for c in range(len(offsets) - 1):
             first, last = offsets[c], offsets[c + 1]
-            score = 0.0
-            raised[: last - first] = 0
-            for j in range(exemplars.shape[0]):
+            score, own = 0.0, _start(logarithmic)
+            raised[: last - first], partial[: last - first] = 0.0, _start(logarithmic)
+            for j in range(branches):
                 _distances(points[t, j], exemplars[j], first, last, distances)
-                score += term(_count(distances, last - first, radius), weights[t, j], logarithmic)
-                alone, together = apart[j, first:last], joined[j, first:last]
+                _weigh(distances, last - first, window, weights)
+                own = _add(own, _sum(weights, 0, last - first), scales[t, j], logarithmic)
+                others, factors = peers[j, first:last], peer_scales[j, first:last]
                 for i in range(last - first):
-                    raised[i] += together[i] if distances[i] <= radius else alone[i]
+                    partial[i] = _add(partial[i], others[i] + weights[i], factors[i], logarithmic)
+                if (j + 1) % FACTORS == 0 or j + 1 == branches:
+                    score, own = score + _close(own, logarithmic), _start(logarithmic)
+                    for i in range(last - first):
+                        raised[i] += _close(partial[i], logarithmic)
+                        partial[i] = _start(logarithmic)
             scores[t, c] = score
             below[t, c], tied[t, c] = _compare(raised, last - first, score)
 
@@ -152,11 +228,3 @@ def _compare(values: Doubles, size: int, score: float) -> tuple[int, int]:
         below += values[i] < score
         tied += values[i] == score
     return below, tied
-
-
-@jit
-def branch_terms(counts: Integers, weights: Doubles, logarithmic: bool, out: Doubles) -> None:
-    """`term` of every count `[n, B]`, evaluated by the same code as in the other kernels so that equals stay equal."""
-    for t in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            out[t, j] = term(counts[t, j], weights[t, j], logarithmic)

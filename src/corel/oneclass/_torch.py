@@ -1,8 +1,4 @@
-"""The counting kernels on another device, in plain torch and bounded memory.
-
-The device compares distances and adds; logarithms are taken on the CPU by the same code as ever. Scores and
-ranks are therefore those of the CPU to the last bit.
-"""
+"""The kernels on another device, in plain torch and bounded memory: as on the CPU but for the logarithm's rounding."""
 
 from __future__ import annotations
 
@@ -13,80 +9,97 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from corel.oneclass import _kernel
 from corel.oneclass._cpu import Ranks
-from corel.oneclass._kernel import Doubles, Integers, Points
+from corel.oneclass._kernel import FACTORS, Doubles, Integers, Points, Window
 
-CELLS = 1 << 26  # point × exemplar × branch comparisons held at once: 64 MB of booleans, half as much of each double
+CELLS = 1 << 24  # point × exemplar × branch weights held at once: 64 MB
 
 
-def count(points: Tensor, columns: Points, radius: float) -> NDArray[np.int64]:
-    """As `_cpu.count`."""
-    parts = [inside.sum(2).T for _, inside in _inside(points, columns, radius)]
-    return torch.cat(parts).cpu().numpy()
+def mass(points: Tensor, columns: Points, window: Window) -> NDArray[np.int64]:
+    """As `_cpu.mass`."""
+    return torch.cat([weights.sum(2).T for _, weights in _weights(points, columns, window)]).cpu().numpy()
 
 
 def score(
-    points: Tensor, columns: Points, offsets: Integers, radius: float, weights: Doubles, logarithmic: bool
+    points: Tensor, columns: Points, offsets: Integers, window: Window, scales: Doubles, logarithmic: bool
 ) -> Doubles:
     """As `_cpu.score`."""
-    chunks = _inside(points, columns, radius)
-    return np.concatenate([_scores(inside, offsets, weights[rows], logarithmic) for rows, inside in chunks])
+    device_scales = torch.from_numpy(scales).to(points.device)
+    chunks = _weights(points, columns, window)
+    parts = [_scores(weights, offsets, device_scales[rows], logarithmic) for rows, weights in chunks]
+    return torch.cat(parts).cpu().numpy()
 
 
 def rank(
     points: Tensor,
     columns: Points,
     offsets: Integers,
-    radius: float,
-    weights: Doubles,
+    window: Window,
+    scales: Doubles,
     logarithmic: bool,
-    apart: Doubles,
-    joined: Doubles,
+    peers: Integers,
+    peer_scales: Doubles,
 ) -> Ranks:
     """As `_cpu.rank`."""
-    alone, together = (torch.from_numpy(values).to(points.device) for values in (apart, joined))
+    others, factors, own = (torch.from_numpy(a).to(points.device) for a in (peers, peer_scales, scales))
     parts = []
-    for rows, inside in _inside(points, columns, radius):
-        scores = _scores(inside, offsets, weights[rows], logarithmic)
-        raised = torch.zeros(inside.shape[1:], dtype=torch.float64, device=points.device)
-        for branch, low, high in zip(inside, alone, together, strict=True):
-            raised += torch.where(branch, high, low)
-        own = torch.from_numpy(scores).to(points.device)[:, _owners(offsets, points.device)]
-        parts.append((scores, _per_class(raised < own, offsets), _per_class(raised == own, offsets)))
-    return Ranks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    for rows, weights in _weights(points, columns, window):
+        scores = _scores(weights, offsets, own[rows], logarithmic)
+        raised = _combine(weights + others[:, None], factors[:, None], logarithmic)
+        bar = scores[:, _owners(offsets, points.device)]
+        parts.append((scores, _per_class(raised < bar, offsets), _per_class(raised == bar, offsets)))
+    return Ranks(*(torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True)))
 
 
-def _inside(points: Tensor, columns: Points, radius: float) -> Iterator[tuple[slice, Tensor]]:
-    """Row chunks and, `[B, rows, M]`, which exemplars lie within `radius`; coordinates are added in their order."""
+def _weights(points: Tensor, columns: Points, window: Window) -> Iterator[tuple[slice, Tensor]]:
+    """Row chunks and, `[B, rows, M]`, what each exemplar weighs from each point."""
     exemplars = torch.from_numpy(columns).to(points.device)
     step = max(1, CELLS // max(1, exemplars.shape[0] * exemplars.shape[2]))
     for start in range(0, max(1, len(points)), step):
         chunk = points[start : start + step]
-        inside = [_distances(chunk[:, j], branch) <= radius for j, branch in enumerate(exemplars)]
-        yield slice(start, start + step), torch.stack(inside)
+        weights = [_weigh(_distances(chunk[:, j], branch), window) for j, branch in enumerate(exemplars)]
+        yield slice(start, start + step), torch.stack(weights)
 
 
 def _distances(points: Tensor, exemplars: Tensor) -> Tensor:
-    """L1 distances `[rows, M]` of `points [rows, D]` to `exemplars [D, M]`."""
+    """L1 distances `[rows, M]` of `points [rows, D]` to `exemplars [D, M]`; coordinates are added in their order."""
     total = points.new_zeros(len(points), exemplars.shape[1])
     for coordinate, values in zip(points.unbind(1), exemplars, strict=True):
         total += (coordinate[:, None] - values).abs_()
     return total
 
 
-def _scores(inside: Tensor, offsets: Integers, weights: Doubles, logarithmic: bool) -> Doubles:
-    counts = np.stack([_per_class(branch, offsets) for branch in inside], axis=-1)
-    rows, classes, branches = counts.shape
-    terms = np.empty((rows * classes, branches))
-    _kernel.branch_terms(counts.reshape(-1, branches), np.repeat(weights, classes, axis=0), logarithmic, terms)
-    return np.add.accumulate(terms, axis=1)[:, -1].reshape(rows, classes)
+def _weigh(distances: Tensor, window: Window) -> Tensor:
+    if not len(window.weights):
+        return (distances <= float(window.radius)).int()
+    table = torch.from_numpy(window.weights).to(distances.device)
+    return table[(distances * float(window.steps)).clamp_(max=len(table) - 1).long()]
 
 
-def _per_class(flags: Tensor, offsets: Integers) -> NDArray[np.int64]:
-    """How many of the exemplars of each class are flagged `[rows, C]`."""
-    sums = torch.zeros(len(flags), len(offsets) - 1, dtype=torch.int64, device=flags.device)
-    return sums.index_add_(1, _owners(offsets, flags.device), flags.long()).cpu().numpy()
+def _scores(weights: Tensor, offsets: Integers, scales: Tensor, logarithmic: bool) -> Tensor:
+    masses = torch.stack([_per_class(branch, offsets) for branch in weights])
+    return _combine(masses, scales.T[:, :, None], logarithmic)
+
+
+def _combine(masses: Tensor, scales: Tensor, logarithmic: bool) -> Tensor:
+    """Add up the branches, the first dimension, as the CPU's kernels do."""
+    if not logarithmic:
+        return masses.sum(0).double()
+    chunks = torch.split(masses * scales + 1.0, FACTORS)
+    return sum((_product(chunk).log() for chunk in chunks), torch.zeros((), device=masses.device))
+
+
+def _product(factors: Tensor) -> Tensor:
+    total = factors[0].clone()
+    for factor in factors[1:]:
+        total *= factor
+    return total
+
+
+def _per_class(values: Tensor, offsets: Integers) -> Tensor:
+    """Sums over the exemplars of each class `[rows, C]`."""
+    sums = torch.zeros(len(values), len(offsets) - 1, dtype=torch.int64, device=values.device)
+    return sums.index_add_(1, _owners(offsets, values.device), values.long())
 
 
 def _owners(offsets: Integers, device: torch.device) -> Tensor:
