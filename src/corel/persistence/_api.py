@@ -53,7 +53,7 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
 
 
 def merge_lengths(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
-    """The death times in the order of `merge_edges`: ascending up to the rounding in which torch and a kernel differ."""
+    """The death times in the order of `merge_edges`, which rounding may leave not quite ascending."""
     return _lengths(points, p, distances, merge_edges(points, p, distances=distances))
 
 

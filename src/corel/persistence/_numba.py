@@ -81,7 +81,7 @@ def _prim(clouds: Array, p: float, infinity: Scalar, first: int, edges: Array) -
 
 
 @subkernel
-def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> int:
+def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> Scalar:
     """Vertex 0 is the tree, the others are outside. Returns the first point with a value that is not finite, or -1."""
     finite = True
     for value in cloud.ravel():

@@ -1,0 +1,90 @@
+"""Bad input is refused with a sentence that names the place and the fix."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from corel.persistence import barcode, death_times, merge_edges, plot_barcode
+from tests.persistence.clouds import gaussian
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
+def test_the_first_bad_point_is_named(value: float, p: float) -> None:
+    points = gaussian(3, 400, 4)
+    points[1, 17, 2] = points[2, 0, 0] = value
+    with pytest.raises(ValueError, match=r"cloud 1, point 17 .* NaN or infinite"):
+        death_times(points, p)
+
+
+def test_a_bad_distance_is_named() -> None:
+    distances = torch.zeros(2, 4, 4)
+    distances[1, 2, 3] = distances[1, 3, 2] = math.nan
+    with pytest.raises(ValueError, match="cloud 1, point 2"):
+        death_times(distances=distances)
+
+
+def test_distances_that_overflow_are_refused() -> None:
+    points = torch.tensor([[[-3e38], [3e38]]])
+    with pytest.raises(ValueError, match=r"cloud 0 overflow torch.float32: rescale .* torch.float64"):
+        merge_edges(points)
+    assert merge_edges(points.double()).tolist() == [[[0, 1]]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"points": torch.zeros(3)}, ValueError, r"\[..., b, D\] .* not \[3\]"),
+        ({"points": torch.zeros(0, 2)}, ValueError, r"b ≥ 1 points .* not \[0, 2\]"),
+        ({"points": torch.zeros(2, 0)}, ValueError, r"D ≥ 1 dimensions, not \[2, 0\]"),
+        ({"points": torch.zeros(2, 2, dtype=torch.int64)}, TypeError, r"use points.float\(\)"),
+        ({"points": torch.zeros(2, 2, dtype=torch.complex64)}, TypeError, "must be floating point"),
+        ({"points": [[0.0], [1.0]]}, TypeError, r"use torch.as_tensor"),
+        ({}, TypeError, "not NoneType"),
+        ({"points": torch.zeros(2, 2), "p": 0.5}, ValueError, "below 1 it is no norm"),
+        ({"points": torch.zeros(2, 2), "p": math.nan}, ValueError, "from 1 to infinity, not nan"),
+        ({"points": torch.zeros(2, 2), "distances": torch.zeros(2, 2)}, TypeError, "not both"),
+        ({"distances": torch.zeros(2, 3)}, ValueError, r"\[..., b, b\] .* not \[2, 3\]"),
+        ({"distances": torch.tensor([[0.0, -1.0], [-1.0, 0.0]])}, ValueError, "negative entry: .* similarities"),
+        ({"distances": torch.tensor([[0.0, 1.0], [2.0, 0.0]])}, ValueError, r"not symmetric: pass \(d \+ d.mT\) / 2"),
+    ],
+)
+def test_sentences(arguments: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        merge_edges(**arguments)
+
+
+@pytest.mark.parametrize("shape", [(0, 5, 2), (3, 1, 2), (0, 1, 1)])
+def test_zero_size_results(shape: tuple[int, ...]) -> None:
+    assert death_times(torch.zeros(shape)).shape == (*shape[:-2], shape[-2] - 1)
+    assert merge_edges(torch.zeros(shape)).shape == (*shape[:-2], shape[-2] - 1, 2)
+
+
+def test_layout_and_gradient_do_not_matter() -> None:
+    points = gaussian(4, 3, 20)
+    expected = merge_edges(points.mT.contiguous())
+    assert torch.equal(merge_edges(points.mT), expected)
+    assert torch.equal(merge_edges(points.mT.requires_grad_()), expected)
+    assert torch.equal(merge_edges(points.mT.expand(2, 4, 20, 3))[1], expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_types_are_computed_in_float32(dtype: torch.dtype) -> None:
+    points = gaussian(2, 10, 3).to(dtype)
+    assert torch.equal(death_times(points), death_times(points.float()))
+
+
+def test_a_barcode_is_drawn_bar_by_bar() -> None:
+    points = gaussian(8, 2)
+    axes = plot_barcode(points, eta=2.0)
+    (bars,) = (c for c in axes.collections if len(c.get_paths()) == 7)
+    assert sorted(np.asarray(path.vertices)[1, 0] for path in bars.get_paths()) == barcode(points).deaths.tolist()
+    assert plot_barcode(barcode(points), ax=axes) is axes
+    with pytest.raises(ValueError, match=re.escape("one cloud at a time: bars are [2, 7]")):
+        plot_barcode(gaussian(2, 8, 2))

@@ -1,0 +1,123 @@
+"""Every kernel finds the same edges: closed forms, an independent Kruskal, ripser and gudhi."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import gudhi
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from ripser import ripser
+from torch import Tensor
+
+from corel.persistence import _ops, _reduction, _torch, death_times, merge_edges
+from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
+
+
+def by_numba(points: Tensor, p: float) -> Tensor:
+    return merge_edges(points, p)
+
+
+def by_torch(points: Tensor, p: float) -> Tensor:
+    return _torch.merge_edges(_torch.pairwise(points[None], p))[0]
+
+
+def by_distances(points: Tensor, p: float) -> Tensor:
+    return merge_edges(distances=_torch.pairwise(points[None], p)[0])
+
+
+def by_reduction(points: Tensor, p: float) -> Tensor:
+    return torch.as_tensor(_reduction.merge_edges(_torch.pairwise(points[None], p)[0].double().numpy()))
+
+
+KERNELS = (by_numba, by_torch, by_distances, by_reduction)
+
+
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("cloud", CLOSED_FORMS)
+def test_closed_forms(
+    cloud: Callable[[float], tuple[Array, Array]],
+    kernel: Callable[[Tensor, float], Tensor],
+    dtype: torch.dtype,
+    p: float,
+) -> None:
+    points, deaths = cloud(p)
+    edges = kernel(torch.as_tensor(points, dtype=dtype), p).numpy()
+    assert edges.dtype == np.int64
+    assert (edges[:, 0] < edges[:, 1]).all()
+    lengths = pairwise(points, p)[edges[:, 0], edges[:, 1]]
+    np.testing.assert_allclose(lengths, deaths, rtol=1e-6)
+
+
+@given(lattices, st.sampled_from([1.0, 2.0, math.inf]), st.sampled_from([torch.float32, torch.float64]))
+def test_every_kernel_breaks_ties_alike(points: Array, p: float, dtype: torch.dtype) -> None:
+    cloud = torch.as_tensor(points, dtype=dtype)
+    sums = pairwise(points, p) ** (2 if p == 2 else 1)
+    expected = kruskal(np.round(sums, 9))[0]
+    for kernel in KERNELS:
+        assert [*map(tuple, kernel(cloud, p).tolist())] == expected
+
+
+@given(st.integers(1, 40), st.integers(1, 6), st.sampled_from(NORMS), st.integers(0, 2**31))
+def test_edges_are_kruskals_where_distances_are_unique(b: int, dimension: int, p: float, seed: int) -> None:
+    points = gaussian(b, dimension, seed=seed)
+    assert [*map(tuple, merge_edges(points, p).tolist())] == kruskal(pairwise(points.numpy(), p))[0]
+
+
+@given(lattices)
+def test_deaths_are_those_of_ripser_and_gudhi(points: Array) -> None:
+    ours = death_times(torch.as_tensor(points)).numpy()
+    distances = pairwise(points, 1)
+    rips = gudhi.RipsComplex(distance_matrix=distances).create_simplex_tree(max_dimension=1)
+    rips.compute_persistence(min_persistence=-1)
+    theirs = rips.persistence_intervals_in_dimension(0)[:, 1]
+    np.testing.assert_allclose(np.sort(theirs[np.isfinite(theirs)]), ours, atol=1e-6)
+    if len(points) > 1 and not np.any(distances[np.triu_indices(len(points), 1)] == 0):  # ripser drops zero bars
+        bars = ripser(distances, maxdim=0, distance_matrix=True)["dgms"][0][:, 1]
+        np.testing.assert_allclose(np.sort(bars[np.isfinite(bars)]), ours, atol=1e-6)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_kernels_round_alike_to_the_last_bit(p: float, dtype: torch.dtype) -> None:
+    """Nearly tied distances: the order would differ if sums were taken in another order anywhere."""
+    points = (1 + 1e-6 * gaussian(8, 60, 7, seed=3)).to(dtype)
+    assert torch.equal(merge_edges(points, p), _torch.merge_edges(_torch.pairwise(points, p)))
+
+
+@pytest.mark.parametrize("b", [15, 16, 17, 18, 33, 257, 1500])
+def test_sizes_around_the_vector_width(b: int) -> None:
+    points = gaussian(2, b, 10, seed=b, dtype=torch.float32)
+    assert torch.equal(merge_edges(points), _torch.merge_edges(_torch.pairwise(points, 1)))
+
+
+def test_leading_dimensions_are_clouds_of_their_own() -> None:
+    points = gaussian(2, 0, 5, 3), gaussian(2, 3, 5, 3)
+    assert merge_edges(points[0]).shape == (2, 0, 4, 2)
+    assert torch.equal(merge_edges(points[1])[1, 2], merge_edges(points[1][1, 2]))
+
+
+def test_memory_stays_linear_in_the_points() -> None:
+    """A distance matrix of 20,000 points would take 1.6 GB; the address space is capped far below that growth."""
+    resource = pytest.importorskip("resource")
+    merge_edges(gaussian(50, 2, dtype=torch.float32))  # compile first
+    points = gaussian(20_000, 2, dtype=torch.float32)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    merge_edges(points)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kilobytes
+
+
+def test_the_dispatcher_uses_torch_where_there_is_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meta device stands for any other one as far as the choice goes; no value is computed on it."""
+    chosen: list[str] = []
+    monkeypatch.setattr(_ops, "_refuse_non_finite", lambda clouds: None)
+    monkeypatch.setattr(_ops, "_refuse_overflow", lambda distances: distances)
+    monkeypatch.setattr(_torch, "merge_edges", lambda distances: chosen.append(str(distances.device)))
+    _ops._of_points(torch.empty(1, 3, 2, device="meta"), 1.0)
+    assert chosen == ["meta"]
