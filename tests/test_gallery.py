@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -218,6 +219,15 @@ def test_bad_input_is_a_sentence_and_changes_nothing(path: Path, backbone: Backb
         with pytest.raises(ValueError, match="one image"):
             gallery.explain(coloured(0, 2, 3), "green")
     assert path.read_bytes() == before
+
+
+def test_a_closed_gallery_and_another_thread_s_say_so(path: Path) -> None:
+    with Gallery.open(path) as gallery, ThreadPoolExecutor(1) as pool:
+        with pytest.raises(ValueError, match="once for each thread"):
+            pool.submit(gallery.classes).result()
+        assert gallery.classes() == {"green": 30, "red": 40}
+    with pytest.raises(ValueError, match="was closed"):
+        gallery.classes()
 
 
 def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> None:

@@ -13,6 +13,8 @@ BackboneName = Annotated[
     typer.Option("--backbone", help="A shipped backbone's name or a file; found by itself for an existing gallery."),
 ]
 Rate = Annotated[float, typer.Option(min=1e-6, max=1.0, help="How many images of the class itself may be rejected.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no remarks.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress bar, no remarks; only results and what went wrong.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Strict = Annotated[bool, typer.Option("--strict", help="An image that cannot be read is an error.")]

@@ -103,6 +103,10 @@ def sentences(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into sentences, by their messages: codes reach Python only from 3.11 on."""
     try:
         yield
+    except sqlite3.ProgrammingError as error:
+        raise ValueError(
+            f"{path} was closed, or opened in another thread; open it anew, once for each thread"
+        ) from error
     except sqlite3.Error as error:
         raise _translated(str(error), path) from error
 

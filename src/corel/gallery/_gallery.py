@@ -43,7 +43,7 @@ class Gallery:
     """Classes that are recognised from a few images each, on one backbone, in one SQLite file.
 
     Each change is one transaction: a crash, a kill or a full disk leaves the file as it was before or as it
-    is after. Several processes may use a gallery at once.
+    is after. Several processes may use a gallery at once; in one process each thread opens its own.
 
     Example:
         >>> import corel
@@ -126,8 +126,10 @@ class Gallery:
             progress: show a bar on a terminal.
 
         """
+        if name is not None:
+            check_name(name)
         items = prepare(images, self.backbone, strict=strict, progress=progress)
-        names = [check_name(name)] * len(items) if name is not None else items.label_names()
+        names = items.label_names() if name is None else [name] * len(items)
         if not len(items):
             raise ValueError("there is no image to enrol; give at least one")
         exemplars = self._encode(items, names, progress=progress)
