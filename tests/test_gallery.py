@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 from PIL import Image
 
+from corel._network import Network
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
 from corel.gallery import Gallery
@@ -219,6 +220,37 @@ def test_bad_input_is_a_sentence_and_changes_nothing(path: Path, backbone: Backb
         with pytest.raises(ValueError, match="one image"):
             gallery.explain(coloured(0, 2, 3), "green")
     assert path.read_bytes() == before
+
+
+class Projection(Network):
+    """An encoder of vectors with five features: the identity on four of them, in two branches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.architecture = {"branches": 2, "branch_dim": 2}
+        self.input_shape = (5,)
+        self.encoder = torch.nn.Linear(5, 4, bias=False)
+        self.encoder.weight.data = torch.eye(4, 5)
+
+    def prepare(self, items: object) -> torch.Tensor:
+        return torch.as_tensor(items)
+
+
+def test_a_backbone_on_vectors_enrols_scores_and_explains_rows(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    background = random.normal(size=(200, 4)).astype(np.float32)
+    vectors = Backbone(Projection(), "autoencoder", 1.0, 1.0, 100, np.ones((2, 3), np.float32), background, {})
+    near = random.normal(2, 0.1, size=(30, 5))
+    with Gallery.open(tmp_path / "g", vectors, create=True) as gallery:
+        assert gallery.enroll("near", near).added == {"near": 30}
+        assert gallery.enroll("near", near).duplicates == 30
+        assert gallery.classify([[2.0] * 5, [-9.0] * 5]) == [("near",), ()]
+        found = gallery.explain([[2.0] * 5], "near")
+        assert found.votes.counts.tolist() == [30, 30]
+        assert found.exemplars[0].thumbnail is None
+        found.draw()
+        with pytest.raises(ValueError, match="row 1 is not finite"):
+            gallery.enroll("near", [[2.0] * 5, [np.nan] * 5])
 
 
 def test_a_closed_gallery_and_another_thread_s_say_so(path: Path) -> None:

@@ -193,8 +193,8 @@ class Gallery:
 
     def _encode(self, items: Items, names: Sequence[str], *, progress: bool) -> list[Exemplar]:
         latents = self.backbone.encode(items.values, progress=progress)
-        if not np.isfinite(latents).all():
-            raise ValueError("the backbone gives latents that are not finite; it is damaged, use another")
+        for i in np.flatnonzero(~np.isfinite(latents).all(axis=1)):
+            raise ValueError(f"the latent of {items.names[i]} is not finite; leave it out, or use another backbone")
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         return [
             Exemplar(name, items.digest(i), printable(items.names[i]), now, latents[i], items.thumbnail(i))
