@@ -193,8 +193,10 @@ class Gallery:
 
     def _encode(self, items: Items, names: Sequence[str], *, progress: bool) -> list[Exemplar]:
         latents = self.backbone.encode(items.values, progress=progress)
-        for i in np.flatnonzero(~np.isfinite(latents).all(axis=1)):
-            raise ValueError(f"the latent of {items.names[i]} is not finite; leave it out, or use another backbone")
+        if bad := np.flatnonzero(~np.isfinite(latents).all(axis=1)).tolist():
+            raise ValueError(
+                f"the latent of {items.names[bad[0]]} is not finite; leave it out, or use another backbone"
+            )
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         return [
             Exemplar(name, items.digest(i), printable(items.names[i]), now, latents[i], items.thumbnail(i))
