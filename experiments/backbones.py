@@ -1,84 +1,131 @@
-"""Train the backbones that ship with corel, three seeds each, and measure them as the authors did.
+"""Train the backbones that ship with corel, three seeds each, measure them as the authors did, ship seed 0.
 
-python -m experiments.backbones train --data DIR --runs DIR
-python -m experiments.backbones ship --data DIR --runs DIR
+python -m experiments.backbones train --data DIR --runs DIR     # resumable; hours on two cores
+python -m experiments.backbones ship --data DIR --runs DIR      # minutes; writes results and src/corel/backbones
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from sklearn.metrics import roc_auc_score
 
 import corel.images
 from corel.backbone import Backbone
+from corel.evaluation import evaluate
 from corel.images import ImageSet
 from corel.training import TrainConfig, train
+from experiments import _cards, paper
+from experiments._record import record
 
+SHIPPED = Path(__file__).parents[1] / "src" / "corel" / "backbones"
 SOURCES = {"cifar10": "CIFAR-10, train split", "tiny-imagenet": "Tiny-ImageNet, 250 train images a class"}
+TESTS = {"cifar10": "CIFAR-10 test", "tiny-imagenet": "Tiny-ImageNet val"}
 SEEDS = (0, 1, 2)
-EPOCHS = (5, 10, 15, 20, 25, 30)  # the AUC on folds is measured at each
+STAGES = (5, 10, 15, 20, 25, 30)  # epochs after which a backbone is kept; the last ones are measured and shipped
 EXEMPLARS, DRAWS = 120, 5
 
 
 def train_all(data: Path, runs: Path, sources: list[str], seeds: list[int]) -> None:
     """Train one backbone a source and seed; run again after any interruption, it continues."""
-    folds = corel.images.open("cifar10", root=data)
     for seed in seeds:
         for source in sources:
             images = replace(corel.images.open(source, root=data), source=SOURCES[source])
-            _train_one(images, runs / f"{source}-{seed}", seed, folds)
+            for epochs in STAGES:
+                if not _stage(runs, source, seed).exists():
+                    backbone = train(images, TrainConfig(epochs=epochs, seed=seed), run_dir=runs / f"{source}-{seed}")
+                    backbone.save(_stage(runs, source, seed, epochs))
+                    print(f"{source}, seed {seed}: {epochs} epochs done", flush=True)
 
 
-def _train_one(images: ImageSet, folder: Path, seed: int, folds: ImageSet) -> None:
-    for epochs in EPOCHS:
-        curve = folder / f"folds-{epochs:02d}.json"
-        if curve.exists():
-            continue
-        backbone = train(images, TrainConfig(epochs=epochs, seed=seed), run_dir=folder)
-        backbone.save(folder / "backbone.safetensors")
-        auc = fold_auc(backbone, folds)
-        print(f"{folder.name}: {epochs} epochs, AUC on folds {auc:.4f}", flush=True)
-        curve.write_text(json.dumps({"epochs": epochs, "auc": auc}))
+def ship(data: Path, runs: Path) -> None:
+    """Measure every backbone on both datasets, record it, and put seed 0's with card and log into the package."""
+    started = time.perf_counter()
+    splits = {
+        source: [corel.images.open(source, split, root=data) for split in ("train", "test")] for source in SOURCES
+    }
+    cells = [_cell(runs, source, seed, target, *splits[target])
+             for source in SOURCES for seed in SEEDS for target in SOURCES]  # fmt: skip
+    stages = [_fold(path, splits["cifar10"][0]) for path in sorted(runs.glob("*/epoch-*.safetensors"))]
+    results = {"cells": cells, "means": _means(cells), "folds of CIFAR-10 train by epoch": stages}
+    config = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": STAGES[-1], "preset": "authors"}
+    seconds = time.perf_counter() - started
+    record("backbones", config=config, results=results, seed=None, seconds=seconds)
+    for source in SOURCES:
+        _ship_one(Backbone.load(_stage(runs, source, SEEDS[0])), source, results)
 
 
-def fold_auc(backbone: Backbone, images: ImageSet) -> float:
-    """Mean one-vs-all AUC of the count score within a train split: exemplars from one half, 5,000 tests from the other."""
-    assert images.labels is not None
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(images))
-    test, rest = images.take(order[:5000]), order[len(order) // 2 :]
-    latents = torch.from_numpy(backbone.encode(test))
-    aucs = []
-    for label in range(len(images.classes)):
-        chosen = rng.choice(rest[images.labels[rest] == label], EXEMPLARS, replace=False)
-        scores = _counts(latents, torch.from_numpy(backbone.encode(images.take(chosen))), backbone)
-        aucs.append(roc_auc_score(test.labels == label, scores))
-    return float(np.mean(aucs))
+def _stage(runs: Path, source: str, seed: int, epochs: int = STAGES[-1]) -> Path:
+    return runs / f"{source}-{seed}" / f"epoch-{epochs:02d}.safetensors"
 
 
-def _counts(tests: torch.Tensor, exemplars: torch.Tensor, backbone: Backbone) -> np.ndarray:
-    pairs = zip(tests.chunk(backbone.branches, 1), exemplars.chunk(backbone.branches, 1), strict=True)
-    return sum((torch.cdist(t, e, p=1) <= backbone.eta).sum(1) for t, e in pairs).numpy()
+def _cell(runs: Path, source: str, seed: int, target: str, images: ImageSet, tests: ImageSet) -> dict[str, Any]:
+    backbone = Backbone.load(_stage(runs, source, seed))
+    rows = evaluate(backbone, images, tests, exemplars=[EXEMPLARS], draws=DRAWS, controls=False).summary()
+    found = {row.method: {"auc": row.mean, "class spread": row.class_spread} for row in rows}
+    print(f"{source} → {target}, seed {seed}: count {found['count']['auc']:.4f}", flush=True)
+    return {"auxiliary": source, "evaluated": target, "seed": seed, "digest": backbone.digest, **found}
+
+
+def _means(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    published = {(cell.auxiliary, cell.evaluated): cell.m120 for cell in paper.CELLS}
+    means = []
+    for source in SOURCES:
+        for target in SOURCES:
+            same = [cell for cell in cells if (cell["auxiliary"], cell["evaluated"]) == (source, target)]
+            auc = {score: float(np.mean([cell[score]["auc"] for cell in same])) for score in ("count", "contrast")}
+            means.append({"auxiliary": source, "evaluated": target, **auc, "published": published[source, target]})
+    return means
+
+
+def _fold(path: Path, images: ImageSet) -> dict[str, Any]:
+    """AUC within CIFAR-10's train split, tests apart from exemplars: shows where training has flattened."""
+    order = np.random.default_rng(0).permutation(len(images))
+    tests, rest = images.take(order[:5000]), images.take(order[5000:])
+    (row,) = evaluate(
+        Backbone.load(path), rest, tests, exemplars=[EXEMPLARS], scores=["count"], draws=DRAWS, controls=False
+    ).summary()
+    return {"run": path.parent.name, "epochs": int(path.stem.removeprefix("epoch-")), "auc": row.mean}
+
+
+def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
+    measured = [cell for cell in results["cells"] if (cell["auxiliary"], cell["seed"]) == (source, SEEDS[0])]
+    auc = {
+        f"{TESTS[cell['evaluated']]}, m = {EXEMPLARS}, {score}": round(cell[score]["auc"], 4)
+        for cell in measured
+        for score in ("count", "contrast")
+    }
+    history = backbone.metadata["history"]
+    backbone.metadata["auc"] = auc
+    name = f"{source}-{backbone.branches}x{backbone.branch_dim}"
+    backbone.save(SHIPPED / f"{name}.safetensors")
+    means = [mean for mean in results["means"] if mean["auxiliary"] == source]
+    log = {"digest": backbone.digest, "metadata": backbone.metadata, "three seeds": means}
+    seconds = sum(epoch["seconds"] for epoch in history)
+    record(name, config=backbone.metadata["config"], results=log, seed=SEEDS[0], seconds=seconds, folder=SHIPPED)
+    (SHIPPED / f"{name}.md").write_text(_cards.card(name, source, backbone, means))
 
 
 def main() -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["train"])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["train", "ship"])
     parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
-    parser.add_argument("--runs", type=Path, required=True, help="checkpoints and logs of the trainings")
+    parser.add_argument("--runs", type=Path, required=True, help="checkpoints and backbones of the trainings")
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="the shipped ones were trained with 1")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    train_all(arguments.data, arguments.runs, arguments.sources, arguments.seeds)
+    if arguments.what == "train":
+        train_all(arguments.data, arguments.runs, arguments.sources, arguments.seeds)
+    else:
+        ship(arguments.data, arguments.runs)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+"""A training step of `corel.train` against the plain eager float32 loop, and topology's share of it.
+
+python -m benchmarks.train_step
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from corel import _bfloat16
+from corel._terminal import track
+from corel.autoencoder import Autoencoder
+from corel.loss import ConnectivityLoss
+from corel.training import TrainConfig, train
+from experiments._record import record
+
+RESULTS = Path(__file__).parent / "results"
+BATCH, WARM_UP = 100, 10
+Pixels = NDArray[np.uint8]
+
+
+def plain(pixels: Pixels) -> float:
+    """Seconds of the loop one writes first: images as float32 in channel order, Adam as it comes, nothing else."""
+    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous().float() / 255
+    model = Autoencoder()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    connectivity = ConnectivityLoss(eta=2.0, branches=16, reduction="mean", zero_bars="drop")
+    started = time.perf_counter()
+    for chosen in torch.randperm(len(images)).view(-1, BATCH):
+        batch = images[chosen]
+        latents, reconstructed = model(batch)
+        loss = (batch - reconstructed).abs().sum(dim=(1, 2, 3)).mean() + 20 * connectivity(latents)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+    return time.perf_counter() - started
+
+
+def ours(pixels: Pixels) -> float:
+    """Seconds of the library's steps with its defaults, as its own log has them."""
+    (epoch,) = train(pixels, TrainConfig(epochs=1), progress=False).metadata["history"]
+    seconds: float = epoch["seconds"]
+    return seconds
+
+
+def topology(pixels: Pixels) -> float:
+    """Seconds of the connectivity loss and its gradient alone, once a step."""
+    latents = torch.from_numpy(pixels[:BATCH].reshape(BATCH, -1)[:, :160]).float().div(25).requires_grad_()
+    connectivity = ConnectivityLoss(eta=2.0, branches=16, reduction="mean", zero_bars="drop")
+    started = time.perf_counter()
+    for _ in range(len(pixels) // BATCH):
+        connectivity(latents).backward()
+    return time.perf_counter() - started
+
+
+CALLS: dict[str, Callable[[Pixels], float]] = {
+    "plain eager float32": plain,
+    "corel.train": ours,
+    "topology": topology,
+}
+
+
+def measure(steps: int, rounds: int) -> dict[str, Any]:
+    """Median milliseconds a step of each, taking turns, and their ratios."""
+    pixels = np.random.default_rng(0).integers(0, 256, (steps * BATCH, 32, 32, 3), np.uint8)
+    for call in CALLS.values():
+        call(pixels[: WARM_UP * BATCH])
+    seconds = [{name: call(pixels) for name, call in CALLS.items()} for _ in track(range(rounds), "training")]
+    milliseconds = {name: float(np.median([each[name] for each in seconds])) / steps * 1000 for name in CALLS}
+    return {
+        "milliseconds a step": {name: round(value, 3) for name, value in milliseconds.items()},
+        "speed-up": round(milliseconds["plain eager float32"] / milliseconds["corel.train"], 3),
+        "topology's share": round(milliseconds["topology"] / milliseconds["corel.train"], 4),
+        "convolutions in": "bfloat16" if _bfloat16.is_fast(torch.device("cpu")) else "float32",
+    }
+
+
+def main() -> None:
+    """Read the command line, print and record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    started = time.perf_counter()
+    results = measure(arguments.steps, arguments.rounds)
+    print("\n".join(f"{name}: {value}" for name, value in results.items()))
+    seconds = time.perf_counter() - started
+    record("train_step", config=vars(arguments), results=results, seed=0, seconds=seconds, folder=RESULTS)
+
+
+if __name__ == "__main__":
+    main()

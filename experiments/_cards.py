@@ -1,0 +1,74 @@
+"""The model cards that lie beside the shipped backbones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from corel.backbone import Backbone
+
+TERMS = {
+    "cifar10": """CIFAR-10 (A. Krizhevsky, *Learning multiple layers of features from tiny images*, 2009), the 50,000
+images of its train split. The dataset comes without a licence; its authors ask to be cited. Its images were collected
+from the web and their rights are those of their makers.""",
+    "tiny-imagenet": """Tiny-ImageNet-200 (Stanford CS231n), 250 train images of each of its 200 classes, resized to
+32×32. It is a subset of ImageNet (Russakovsky et al., 2015), whose terms allow non-commercial research and education;
+the images' rights are those of their makers.""",
+}
+
+CARD = """# {name}
+
+The encoder of the paper *Connectivity-Optimized Representation Learning via Persistent Homology* (Hofer, Kwitt,
+Dixit, Niethammer, ICML 2019), trained with corel. Load it with `corel.Backbone.load("{name}")`.
+
+```
+{describe}
+```
+
+## Training data
+
+{terms} No labels were used.
+
+## Training
+
+The preset `authors`: reconstruction error plus λ = {weight:g} times the connectivity loss at η = {eta:g}, Adam at
+{learning_rate:g}, batches of {batch_size}, {epochs} epochs, seed {seed}. The log lies beside this file as
+`{name}.json`; `python -m experiments.backbones` makes both again. More epochs no longer help: see the AUC by epoch in
+`experiments/results/backbones.json`.
+
+## Measured
+
+One-vs-all AUC from m = 120 images a class, mean over classes and five draws. "Three seeds" is the mean over three
+trainings, of which seed 0 ships; "published" is the authors' own value of one training.
+
+| evaluated on | seed 0, count | seed 0, contrast | three seeds, count | three seeds, contrast | published, count |
+|---|---|---|---|---|---|
+{rows}
+
+## Licence and limits
+
+The weights are under Apache-2.0 like corel, as far as weights are ours to license; what the terms of the images above
+ask of you is for you to judge. The encoder knows 32×32 pixels: what a class needs finer detail for, it cannot tell.
+
+**Latents are not anonymous.** The file holds the decoder, and latents together with the decoder reconstruct the images
+they came from, blurred but recognisable. It holds {background:,} latents of training images itself. Treat the stored
+latents of your own images, a gallery's for instance, like the images.
+"""
+
+
+def card(name: str, source: str, backbone: Backbone, means: list[dict[str, Any]]) -> str:
+    """Give the card of a shipped backbone; every number comes from its metadata or from the recorded results."""
+    return CARD.format(
+        name=name,
+        terms=TERMS[source],
+        describe=backbone.describe(),
+        background=len(backbone.background),
+        rows="\n".join(_row(mean, backbone.metadata["auc"]) for mean in means),
+        **{key: value for key, value in backbone.metadata["config"].items() if key != "objective"},
+    )
+
+
+def _row(mean: dict[str, Any], auc: dict[str, float]) -> str:
+    dataset = {"cifar10": "CIFAR-10 test", "tiny-imagenet": "Tiny-ImageNet val"}[mean["evaluated"]]
+    own = [auc[f"{dataset}, m = 120, {score}"] for score in ("count", "contrast")]
+    values = [*own, mean["count"], mean["contrast"], mean["published"]]
+    return f"| {dataset} | " + " | ".join(f"{value:.3f}" for value in values) + " |"
