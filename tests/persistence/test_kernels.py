@@ -116,8 +116,8 @@ def test_memory_stays_linear_in_the_points() -> None:
 def test_the_dispatcher_uses_torch_where_there_is_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meta device stands for any other one as far as the choice goes; no value is computed on it."""
     chosen: list[str] = []
-    monkeypatch.setattr(_ops, "_refuse_non_finite", lambda clouds: None)
-    monkeypatch.setattr(_ops, "_refuse_overflow", lambda distances: distances)
+    monkeypatch.setattr(_ops, "refuse_non_finite", lambda clouds: None)
+    monkeypatch.setattr(_ops, "refuse_overflow", lambda distances: distances)
     monkeypatch.setattr(_torch, "merge_edges", lambda distances: chosen.append(str(distances.device)))
     _ops._of_points(torch.empty(1, 3, 2, device="meta"), 1.0)
     assert chosen == ["meta"]

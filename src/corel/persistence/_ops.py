@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from corel.persistence import _numba, _torch
+from corel.persistence._refusals import non_finite, overflow, refuse_no_metric, refuse_non_finite, refuse_overflow
 
 
 @torch.library.custom_op("corel::merge_edges", mutates_args=())
@@ -48,11 +50,10 @@ def _(info: Any, in_dims: tuple[int | None, ...], distances: Tensor) -> tuple[Te
     return merge_edges_of_distances(distances.movedim(in_dims[0] or 0, 0)), 0
 
 
-def _per_cloud(batch: Tensor, kernel: Any) -> Tensor:
+def _per_cloud(batch: Tensor, kernel: Callable[[Tensor], Tensor]) -> Tensor:
     clouds = batch.detach().reshape(-1, *batch.shape[-2:]).contiguous()
-    edges = kernel(clouds) if clouds.shape[0] else _empty_edges(clouds)
-    result: Tensor = edges.reshape(_empty_edges(batch).shape)
-    return result
+    edges: Tensor = kernel(clouds) if clouds.shape[0] else _empty_edges(clouds)
+    return edges.reshape(*batch.shape[:-2], batch.shape[-2] - 1, 2)
 
 
 def _empty_edges(batch: Tensor) -> Tensor:
@@ -62,10 +63,10 @@ def _empty_edges(batch: Tensor) -> Tensor:
 def _of_points(clouds: Tensor, p: float) -> Tensor:
     if clouds.device.type == "cpu":
         return _on_cpu(clouds, p)
-    _refuse_non_finite(clouds)
+    refuse_non_finite(clouds)
     if clouds.device.type == "cuda" and (triton := _triton()) and clouds.shape[1] <= triton.MAX_POINTS:
         return cast("Tensor", triton.merge_edges(clouds, p))
-    return _torch.merge_edges(_refuse_overflow(_torch.pairwise(clouds, p)))
+    return _torch.merge_edges(refuse_overflow(_torch.pairwise(clouds, p)))
 
 
 @functools.cache
@@ -77,8 +78,8 @@ def _triton() -> ModuleType | None:
 
 
 def _of_distances(matrices: Tensor) -> Tensor:
-    _refuse_non_finite(matrices)
-    _refuse_no_metric(matrices)
+    refuse_non_finite(matrices)
+    refuse_no_metric(matrices)
     matrices = (matrices + matrices.mT) / 2
     if matrices.device.type == "cpu":
         return _on_cpu(matrices, _numba.PRECOMPUTED)
@@ -88,40 +89,7 @@ def _of_distances(matrices: Tensor) -> Tensor:
 def _on_cpu(clouds: Tensor, p: float) -> Tensor:
     edges, trouble = _numba.merge_edges(clouds.numpy(), p)
     if trouble > 0:
-        raise _non_finite(*divmod(trouble - 1, clouds.shape[1]))
+        raise non_finite(*divmod(trouble - 1, clouds.shape[1]))
     if trouble < 0:
-        raise _overflow(-trouble - 1, clouds.dtype)
+        raise overflow(-trouble - 1, clouds.dtype)
     return torch.from_numpy(edges)
-
-
-def _refuse_non_finite(clouds: Tensor) -> None:
-    finite = clouds.isfinite().all(-1)
-    if not bool(finite.all()):
-        raise _non_finite(*(~finite).nonzero()[0].tolist())
-
-
-def _refuse_overflow(distances: Tensor) -> Tensor:
-    finite = distances.isfinite().flatten(1).all(-1)
-    if not bool(finite.all()):
-        raise _overflow(int((~finite).nonzero()[0]), distances.dtype)
-    return distances
-
-
-def _refuse_no_metric(matrices: Tensor) -> None:
-    off_diagonal = ~torch.eye(matrices.shape[-1], dtype=torch.bool, device=matrices.device)
-    if bool(((matrices < 0) & off_diagonal).any()):
-        raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
-    tolerance = 1e-4 * float(matrices.abs().amax())
-    if float((matrices - matrices.mT).abs().amax()) > tolerance:
-        raise ValueError("distances is not symmetric: pass (d + d.mT) / 2, or the points themselves")
-
-
-def _non_finite(cloud: int, point: int) -> ValueError:
-    return ValueError(
-        f"cloud {cloud}, point {point} has a value that is NaN or infinite; persistence needs finite coordinates "
-        f"(look for a diverged training step or an unfilled row)"
-    )
-
-
-def _overflow(cloud: int, dtype: torch.dtype) -> ValueError:
-    return ValueError(f"the distances of cloud {cloud} overflow {dtype}: rescale the points or use torch.float64")

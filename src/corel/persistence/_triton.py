@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from corel.persistence._refusals import refuse_overflow
 from corel.persistence._torch import in_death_order
 
 # 32 warps of four points a lane; a larger cloud's state would spill out of the registers.
@@ -28,9 +29,7 @@ def _power_sums(columns, vertex, lane, b, dim, P: tl.constexpr):  # type: ignore
     """
     total = tl.zeros(lane.shape, columns.dtype.element_ty)
     for k in tl.range(0, dim, loop_unroll_factor=4):
-        gap = tl.abs(
-            tl.load(columns + k * b + lane, mask=lane < b, other=0.0) - tl.load(columns + k * b + vertex)
-        )
+        gap = tl.abs(tl.load(columns + k * b + lane, mask=lane < b, other=0.0) - tl.load(columns + k * b + vertex))
         if P == 1.0:
             total += gap
         elif P == 2.0:
@@ -68,9 +67,7 @@ def _prim(columns, codes, deaths, b, dim, P: tl.constexpr, BLOCK: tl.constexpr):
         shortest = tl.where(closer, sums, shortest)
         parent = tl.where(closer, vertex, parent)
         # (i, j) in one integer that sorts like the pair; the last bit says which end is new to the tree.
-        edge = (tl.minimum(lane, parent) * BLOCK + tl.maximum(lane, parent)) * 2 + (lane > parent).to(
-            tl.int32
-        )
+        edge = (tl.minimum(lane, parent) * BLOCK + tl.maximum(lane, parent)) * 2 + (lane > parent).to(tl.int32)
         candidates = tl.where(outside, shortest, float("inf")), tl.where(outside, edge, _NO_EDGE)
         death, chosen = tl.reduce(candidates, 0, _earlier)
         i = chosen // 2 // BLOCK
@@ -92,7 +89,7 @@ def merge_edges(points: Tensor, p: float) -> Tensor:
         columns = points.transpose(1, 2).contiguous()
         with torch.cuda.device_of(points):  # type: ignore[no-untyped-call]
             _prim[(n,)](columns, codes, deaths, b, dim, P=float(p), BLOCK=block, **launch_options(block))
-    return in_death_order(codes, deaths, b)
+    return in_death_order(codes, refuse_overflow(deaths), b)
 
 
 def launch_options(block: int) -> dict[str, int | bool]:

@@ -1,0 +1,44 @@
+"""What no kernel can work on, and the sentences that say so."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def refuse_non_finite(clouds: Tensor) -> None:
+    """Raise where a value of ``[n, b, D]`` is NaN or infinite."""
+    finite = clouds.isfinite().all(-1)
+    if not bool(finite.all()):
+        raise non_finite(*(~finite).nonzero()[0].tolist())
+
+
+def refuse_overflow(distances: Tensor) -> Tensor:
+    """Raise where a distance between finite points, ``[n, ...]``, is infinite; return the distances otherwise."""
+    finite = distances.isfinite().flatten(1).all(-1)
+    if not bool(finite.all()):
+        raise overflow(int((~finite).nonzero()[0]), distances.dtype)
+    return distances
+
+
+def refuse_no_metric(matrices: Tensor) -> None:
+    """Raise where ``[n, b, b]`` is negative or not symmetric."""
+    off_diagonal = ~torch.eye(matrices.shape[-1], dtype=torch.bool, device=matrices.device)
+    if bool(((matrices < 0) & off_diagonal).any()):
+        raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
+    tolerance = 1e-4 * float(matrices.abs().amax())
+    if float((matrices - matrices.mT).abs().amax()) > tolerance:
+        raise ValueError("distances is not symmetric: pass (d + d.mT) / 2, or the points themselves")
+
+
+def non_finite(cloud: int, point: int) -> ValueError:
+    """The error that names the first bad point."""
+    return ValueError(
+        f"cloud {cloud}, point {point} has a value that is NaN or infinite; persistence needs finite coordinates "
+        f"(look for a diverged training step or an unfilled row)"
+    )
+
+
+def overflow(cloud: int, dtype: torch.dtype) -> ValueError:
+    """The error that names the first cloud whose distances overflow."""
+    return ValueError(f"the distances of cloud {cloud} overflow {dtype}: rescale the points or use torch.float64")
