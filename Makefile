@@ -19,6 +19,12 @@ types: .venv/installed
 bench: .venv/installed  ## Ratios against peers, measured side by side
 	$(BIN)/python -m benchmarks.persistence
 
+docs: .venv/installed  ## The documentation as HTML; warnings are errors
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+readme: .venv/installed  ## The tables of README and docs from the committed results
+	$(BIN)/python -m experiments.readme
+
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
