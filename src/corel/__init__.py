@@ -8,4 +8,3 @@ import lazy_loader as _lazy
 from corel._version import __version__ as __version__
 
 __getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
-__all__ += ["__version__"]
