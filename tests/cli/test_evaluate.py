@@ -37,13 +37,15 @@ def test_evaluate_prints_and_saves_what_the_library_measures(
     asked = ("evaluate", tmp_path, "--backbone", backbone_file, "-m", 2, "-m", 5, "--draws", 2, "--seed", 3)
     images = [open_images(tmp_path, split, size=8) for split in ("train", "test")]
     expected = evaluate(Backbone.load(backbone_file), *images, exemplars=[2, 5], draws=2, seed=3)
-    lines = corel(*asked, "--out", tmp_path / "found.json").stdout.splitlines()
+    asked_files = ("--out", tmp_path / "found.json", "--report", tmp_path / "page.html")
+    lines = corel(*asked, *asked_files).stdout.splitlines()
     assert lines[0] == "one-vs-all AUC, 3 classes, mean of 2 draws"
     assert len(lines) == 2 + len(expected.summary())
     for line, row in zip(lines[2:], expected.summary(), strict=True):
         assert line.startswith(row.method)
         assert f"{row.exemplars:5}  {row.mean:6.4f}" in line
     assert json.loads((tmp_path / "found.json").read_text()) == expected.document()
+    assert "</html>" in (tmp_path / "page.html").read_text()
     only = json.loads(corel(*asked, "--score", "count", "--no-controls", "--json").stdout)
     assert {row["method"] for row in only["summary"]} == {"count"}
 

@@ -33,7 +33,7 @@ class Score(str, Enum):
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
     for command, example in (
-        (evaluate, "corel evaluate cifar10 --data ~/data -m 10 -m 120 --out cifar10.json"),
+        (evaluate, "corel evaluate cifar10 --data ~/data -m 10 -m 120 --report cifar10.html"),
         (diagnose, "corel diagnose --backbone runs/mine/backbone.safetensors --images digits"),
     ):
         app.command(rich_help_panel=PANEL, epilog=f"Example: {example}")(command)
@@ -51,6 +51,7 @@ def evaluate(
     root: Root = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write all records to this JSON file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with figures to this HTML file.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -70,6 +71,10 @@ def evaluate(
     )  # fmt: skip
     if out is not None:
         found.save(out)
+    if report is not None:
+        from corel.report import write_report
+
+        write_report(report, loaded, evaluation=found, enrolled=train, test=test, progress=not quiet)
     for line in [json.dumps(found.document())] if as_json else _table(found):
         typer.echo(line)
 
