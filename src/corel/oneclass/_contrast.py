@@ -31,9 +31,9 @@ def ball(radius: float, dtype: type[np.floating[Any]]) -> Window:
     return Window(dtype(radius), dtype(0), np.empty(0, np.int32))
 
 
-def exponential(radius: float, dtype: type[np.floating[Any]]) -> Window:
-    """The window of the contrast: exp(−SHARPNESS·d/radius)."""
-    return Window(dtype(radius), dtype(RESOLUTION / radius), _table())
+def exponential(radius: float, dtype: type[np.floating[Any]], sharpness: float = SHARPNESS) -> Window:
+    """The window of the contrast: exp(−sharpness·d/radius)."""
+    return Window(dtype(radius), dtype(RESOLUTION / radius), _table(sharpness))
 
 
 def scales(background_masses: Integers, background_size: int) -> Doubles:
@@ -49,9 +49,9 @@ def constant(sizes: Integers, branches: int) -> Doubles:
 
 
 @cache
-def _table() -> Integers:
+def _table(sharpness: float) -> Integers:
     """The exponential in units at every step, down to the first that rounds to zero."""
-    reach = int(np.ceil(RESOLUTION * np.log(2 * UNIT) / SHARPNESS))
-    weights: Integers = np.rint(UNIT * np.exp(-SHARPNESS / RESOLUTION * np.arange(reach + 1))).astype(np.int32)
+    reach = int(np.ceil(RESOLUTION * np.log(2 * UNIT) / sharpness))
+    weights: Integers = np.rint(UNIT * np.exp(-sharpness / RESOLUTION * np.arange(reach + 1))).astype(np.int32)
     weights[-1] = 0
     return weights
