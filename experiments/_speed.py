@@ -1,0 +1,81 @@
+"""Tables of speed, drawn from the benchmarks' committed JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from experiments._record import read
+from experiments._tables import markdown
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks" / "results"
+OURS = "corel"
+
+
+def speed() -> str:
+    """Every method that was measured: a training step's topology, one cloud, memory; times corel's in brackets."""
+    found = read("persistence", BENCHMARKS)["results"]
+    largest = max(each["points"] for each in found["one_cloud"])
+    columns = {
+        "loss of a training step, forward and backward": _times(found["forward_backward"]),
+        "forward alone": _times(found["forward"]),
+        "one cloud of 1,024": _times(found["one_cloud"], 1024),
+        f"one cloud of {largest:,}": _times(found["one_cloud"], largest),
+    }
+    memory = {name: value * 1e6 for name, value in found["megabytes"].items()}
+    names = sorted(columns["one cloud of 1,024"], key=lambda name: columns["one cloud of 1,024"][name])
+    rows = [
+        [name, *(_compared(column, name, _duration) for column in columns.values()), _compared(memory, name, _size)]
+        for name in names
+    ]
+    return markdown(["", *columns, f"memory at {largest:,}"], rows)
+
+
+def runtime() -> str:
+    """The paper's runtime study: milliseconds of one cloud by its size."""
+    measured = read("persistence", BENCHMARKS)["results"]["one_cloud"]
+    sizes = sorted({each["points"] for each in measured})
+    times = {size: _times(measured, size) for size in sizes}
+    names = sorted(times[1024], key=lambda name: times[1024][name])
+    rows = [[name, *(_duration(times[size][name]) if name in times[size] else "–" for size in sizes)] for name in names]
+    return markdown(["points", *(f"{size:,}" for size in sizes)], rows)
+
+
+def _times(measured: list[dict[str, Any]], points: int | None = None) -> dict[str, float]:
+    """Seconds by method."""
+    return {
+        each["method"]: each["milliseconds"] / 1e3
+        for each in measured
+        if each["milliseconds"] and points in (None, each["points"])
+    }
+
+
+def _compared(column: dict[str, float], name: str, unit: Callable[[float], str]) -> str:
+    if name not in column:
+        return "–"
+    ratio = column[name] / column[OURS]
+    return unit(column[name]) if name == OURS else f"{unit(column[name])} ({ratio:,.{1 if ratio < 9.95 else 0}f}×)"
+
+
+def _duration(seconds: float) -> str:
+    return f"{_digits(seconds)} s" if seconds >= 1 else f"{_digits(seconds * 1e3)} ms"
+
+
+def _size(count: float) -> str:
+    return f"{_digits(count / 1e9)} GB" if count >= 1e9 else f"{_digits(count / 1e6)} MB"
+
+
+def _digits(value: float) -> str:
+    """Two significant digits below 100, none after the point above."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def step() -> str:
+    """A whole training step."""
+    found = read("train_step", BENCHMARKS)["results"]
+    milliseconds = found["milliseconds a step"]
+    rows = [[name, f"{value:.3g} ms"] for name, value in milliseconds.items()]
+    share = found["topology's share"]
+    rows += [["speed-up", f"{found['speed-up']:.2f}×"], ["topology's share", f"{share:.1%}"]]
+    return markdown(["a training step, batch 100", ""], rows)

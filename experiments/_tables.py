@@ -1,0 +1,136 @@
+"""Tables of accuracy, each drawn from committed JSON and from `experiments.paper`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from experiments import paper
+from experiments._record import read
+
+DATASETS = {
+    "cifar10": "CIFAR-10", "cifar20": "CIFAR-20", "cifar100": "CIFAR-100",
+    "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet",
+}  # fmt: skip
+Row = Sequence[str]
+
+
+def markdown(heading: Row, rows: Iterable[Row]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def results() -> str:
+    """Each cell of the protocol: the authors' AUC, ours by both scores, and the controls."""
+    document = read("backbones")["results"]
+    contrast = read("contrast")["results"]
+    rows = []
+    for mean in document["means"]:
+        pair = (mean["auxiliary"], mean["evaluated"])
+        controls = {row["method"]: row["mean"] for row in contrast[" → ".join(pair)] if row["exemplars"] == 120}
+        published = paper.cell(*pair).m120
+        values = [published, mean["count"], mean["contrast"], *(controls[name] for name in CONTROLS)]
+        rows.append([_pair(*pair), *(f"{value:.3f}" for value in values)])
+    heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
+    return markdown([*heading, *CONTROLS.values()], rows)
+
+
+CONTROLS = {
+    "count, untrained encoder": "untrained, count",
+    "5 nearest neighbours, latents": "5-NN, latents",
+    "5 nearest neighbours, pixels": "5-NN, pixels",
+}
+
+
+def cells() -> str:
+    """Every training by the paper's score, beside the authors' one."""
+    document = read("backbones")["results"]
+    seeds = sorted({cell["seed"] for cell in document["cells"]})
+    rows = []
+    for mean in document["means"]:
+        pair = (mean["auxiliary"], mean["evaluated"])
+        own = [c for c in document["cells"] if (c["auxiliary"], c["evaluated"]) == pair]
+        aucs, published = [cell["count"]["auc"] for cell in own], paper.cell(*pair)
+        spread = float(np.mean([cell["count"]["class spread"] for cell in own]))
+        rows.append([
+            _pair(*pair), *(f"{auc:.4f}" for auc in aucs), f"{np.mean(aucs):.4f}", f"{published.m120:.4f}",
+            _signed(float(np.mean(aucs)) - published.m120), f"{spread:.4f}", f"{published.class_spread:.4f}",
+        ])  # fmt: skip
+    heading = ["", *(f"seed {seed}" for seed in seeds), "mean", "authors", "difference", "spread", "authors' spread"]
+    return markdown(heading, rows)
+
+
+def scores() -> str:
+    """Both scores and all controls on the test splits, few and many exemplars."""
+    document = read("contrast")["results"]
+    pairs = list(document)
+    methods = list(dict.fromkeys((row["exemplars"], row["method"]) for rows in document.values() for row in rows))
+    found = {(pair, r["exemplars"], r["method"]): r for pair, rows in document.items() for r in rows}
+    rows = [
+        [f"m = {m}, {method}", *(f"{found[pair, m, method]['mean']:.4f}" for pair in pairs)]
+        for m, method in sorted(methods, key=lambda each: each[0])
+    ]
+    return markdown(["", *(_pair(*pair.split(" → ")) for pair in pairs)], rows)
+
+
+def epochs() -> str:
+    """AUC on folds of CIFAR-10's train split as trainings went on."""
+    stages = read("backbones")["results"]["folds of CIFAR-10 train by epoch"]
+    columns = sorted({stage["epochs"] for stage in stages})
+    runs = list(dict.fromkeys(stage["run"] for stage in stages))
+    auc = {(stage["run"], stage["epochs"]): f"{stage['auc']:.4f}" for stage in stages}
+    rows = [[run, *(auc.get((run, column), "–") for column in columns)] for run in runs]
+    return markdown(["training (data, seed)", *(f"{column} epochs" for column in columns)], rows)
+
+
+def toy() -> str:
+    """The toy example's death times beside those of the authors' tutorial."""
+    rows = [
+        [f"corel, batches of {shot['batch_size']}, {_moment(shot['epoch'])}",
+         *(f"{shot[name]:.2f}" for name in ("alpha", "epsilon", "beta"))]
+        for shot in read("toy")["results"]
+    ]  # fmt: skip
+    rows += [
+        [f"authors' tutorial (batches of 50), {_moment(epoch)}", *(f"{value:.2f}" for value in triple)]
+        for epoch, triple in paper.TOY.items()
+    ]
+    return markdown(["", "α̂", "ε̂", "β̂"], rows)
+
+
+def _moment(epoch: int | None) -> str:
+    return {None: "the data", 0: "untrained"}.get(epoch, f"{epoch} epochs")
+
+
+def published() -> str:
+    """The paper's Table 1 as it is printed, a column a dataset."""
+    auc: dict[str, dict[str, float]] = {}
+    for row in paper.TABLE_1:
+        size = "" if row.exemplars is None else f"-{row.exemplars:,}"
+        encoder = f" ({DATASETS[row.auxiliary]})" if row.auxiliary else ""
+        auc.setdefault(f"{row.method}{size}{encoder}", {})[row.evaluated] = row.auc
+    rows = [[name, *(f"{by[each]:.2f}" if each in by else "–" for each in DATASETS)] for name, by in auc.items()]
+    return markdown(["", *DATASETS.values()], rows)
+
+
+def radius() -> str:
+    """The authors' sweep of the score's radius."""
+    radii = list(paper.RADIUS_SWEEP[120])
+    rows = [[f"m = {m:,}", *(f"{sweep[r]:.4f}" for r in radii)] for m, sweep in paper.RADIUS_SWEEP.items()]
+    return markdown(["radius", *(f"{r:g}" for r in radii)], rows)
+
+
+def weights() -> str:
+    """The authors' AUC by λ and m."""
+    sizes = list(paper.WEIGHT_ABLATION[20])
+    rows = [[f"λ = {weight:g}", *(f"{by[m]:.4f}" for m in sizes)] for weight, by in paper.WEIGHT_ABLATION.items()]
+    return markdown(["m", *(f"{m:,}" for m in sizes)], rows)
+
+
+def _pair(auxiliary: str, evaluated: str) -> str:
+    return f"{DATASETS[auxiliary]} → {DATASETS[evaluated]}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}".replace("-", "−")
