@@ -200,9 +200,11 @@ def rank_rows(
     branches, _, size = exemplars.shape
     distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
     partial, raised = np.empty(size), np.empty(size)
-    for t in range(start, stop):
-        for c in range(len(offsets) - 1):
-            first, last = offsets[c], offsets[c + 1]
+    classes = len(offsets) - 1
+    for turn in range((stop - start + ROWS - 1) // ROWS * classes):  # a block of points meets one class after another
+        block, c = start + turn // classes * ROWS, turn % classes
+        first, last = offsets[c], offsets[c + 1]
+        for t in range(block, min(stop, block + ROWS)):
             score, own = 0.0, _start(logarithmic)
             raised[: last - first], partial[: last - first] = 0.0, _start(logarithmic)
             for j in range(branches):

@@ -1,0 +1,167 @@
+"""Scoring images against classes: corel against chunked distance matrices and radius neighbours, side by side.
+
+``python -m benchmarks.scoring`` scores 10,000 images against 10 classes of 120 exemplars in 16 branches of R^10, then
+ImageNet's 1,000 classes, and writes ``benchmarks/results/scoring.json``. ``--full`` measures the 1,000 classes on all
+50,000 images instead of extrapolating; ``--quick`` takes seconds, shows that everything runs and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from sklearn.neighbors import NearestNeighbors
+
+from benchmarks._timing import take_turns
+from corel.oneclass import ClassBank
+from experiments._record import record
+
+BRANCHES, DIMENSION, RADIUS = 16, 10, 2.0
+EXEMPLARS, BACKGROUND = 120, 4000
+CHUNK = 500  # rows of a distance matrix at once, 2.4 MB: the fastest of 100 to 10,000 for torch.cdist here
+TARGET = 8.0  # × chunked torch.cdist
+RESULTS = Path(__file__).parent / "results"
+
+Latents = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Images to score `[n, B·D]` against classes `[C, m, B·D]`, spread as a trained encoder spreads them."""
+
+    points: Latents
+    classes: Latents
+    background: Latents
+
+    @classmethod
+    def random(cls, points: int, classes: int) -> Problem:
+        """Gaussian latents of which about one pair in a hundred lies within the radius."""
+        rng = np.random.default_rng(0)
+        shapes = [(points,), (classes, EXEMPLARS), (BACKGROUND,)]
+        return cls(*(rng.normal(0, 0.36, (*s, BRANCHES * DIMENSION)).astype(np.float32) for s in shapes))
+
+    def bank(self, score: str) -> ClassBank:
+        """The classes as corel scores them, what is kept between calls already computed."""
+        bank = ClassBank.of(
+            list(self.classes), branches=BRANCHES, radius=RADIUS, background=self.background, score=score
+        )
+        bank.p_values(self.points[:1])
+        return bank
+
+
+def methods(problem: Problem) -> dict[str, Callable[[Any], Any]]:
+    """Every method as a function from images to scores."""
+    count, contrast = problem.bank("count"), problem.bank("contrast")
+    return {
+        "corel, count": count.scores,
+        "corel, contrast": contrast.scores,
+        "corel, count with p-values": count.p_values,
+        "corel, contrast with p-values": contrast.p_values,
+        "torch.cdist, chunked": lambda z: _cdist(z, problem.classes, CHUNK),
+        "torch.cdist, whole": lambda z: _cdist(z, problem.classes, len(z)),
+        "scikit-learn, radius neighbours": lambda z: _radius_neighbours(z, problem.classes),
+    }
+
+
+def _cdist(z: Latents, classes: Latents, rows: int) -> NDArray[np.int64]:
+    exemplars = torch.from_numpy(classes.reshape(-1, BRANCHES, DIMENSION)).transpose(0, 1).contiguous()
+    parts = []
+    for chunk in torch.from_numpy(z.reshape(-1, BRANCHES, DIMENSION)).split(rows):  # type: ignore[no-untyped-call]
+        inside = sum((torch.cdist(chunk[:, j], exemplars[j], p=1) <= RADIUS).long() for j in range(BRANCHES))
+        parts.append(torch.as_tensor(inside).view(len(chunk), *classes.shape[:2]).sum(2))
+    return torch.cat(parts).numpy()
+
+
+def _radius_neighbours(z: Latents, classes: Latents) -> NDArray[np.int64]:
+    points, exemplars = (x.reshape(-1, BRANCHES, DIMENSION) for x in (z, classes))
+    counts = np.zeros((len(z), len(classes)), np.int64)
+    for j in range(BRANCHES):
+        model = NearestNeighbors(radius=RADIUS, p=1).fit(exemplars[:, j])
+        for t, near in enumerate(model.radius_neighbors(points[:, j], return_distance=False)):
+            counts[t] += np.bincount(near // EXEMPLARS, minlength=len(classes))
+    return counts
+
+
+def compare(points: int, rounds: int) -> dict[str, Any]:
+    """Median milliseconds of every method, their ratios to corel's count, and how far the counts agree."""
+    problem = Problem.random(points, 10)
+    calls = methods(problem)
+    for call in calls.values():
+        call(problem.points[:100])
+    turns = take_turns(calls, [problem.points] * rounds, "scoring", budget=30.0)
+    times = {name: 1000 * statistics.median(turn.seconds) for name, turn in turns.items()}
+    ours = np.asarray(turns["corel, count"].value)
+    differing = {
+        name: int((np.asarray(turns[name].value) != ours).sum()) for name in calls if not name.startswith("corel")
+    }
+    return {
+        "points": points,
+        "milliseconds": times,
+        "ratio": {name: value / times["corel, count"] for name, value in times.items()},
+        "rounds": {name: len(turn.seconds) for name, turn in turns.items()},
+        "scores_that_differ": differing,  # of points × classes: distances at the radius round either way
+        "target": {"torch.cdist, chunked": TARGET},
+    }
+
+
+def imagenet(images: int) -> dict[str, Any]:
+    """Seconds for 50,000 images against 1,000 classes × 120 exemplars, from `images` of them."""
+    problem = Problem.random(images, 1000)
+    found: dict[str, Any] = {"classes": 1000, "exemplars": EXEMPLARS, "images_measured": images}
+    for score in ("count", "contrast"):
+        bank = problem.bank(score)
+        for what, call in (("scores", bank.scores), ("p_values", bank.p_values)):
+            start = time.perf_counter()
+            for rows in range(0, images, 500):
+                call(problem.points[rows : rows + 500])
+            seconds = time.perf_counter() - start
+            found[f"{score}, {what}"] = {
+                "milliseconds_per_image": 1000 * seconds / images,
+                "seconds_for_50000": 50_000 * seconds / images,
+                "how": "measured" if images == 50_000 else f"extrapolated from {images}",
+            }
+    return found
+
+
+def show(results: dict[str, Any], console: Console) -> None:
+    """Print both tables."""
+    points = results["ten_classes"]["points"]
+    table = Table(f"{points:,} × 10 classes × 120 × 16 × R^10", "milliseconds", "× corel")
+    for name, value in results["ten_classes"]["milliseconds"].items():
+        table.add_row(name, f"{value:,.0f}", f"{results['ten_classes']['ratio'][name]:.1f}")
+    large = Table("1,000 classes × 120", "ms an image", "seconds for 50,000", "")
+    for name, row in results["imagenet_size"].items():
+        if isinstance(row, dict):
+            milliseconds, total, how = row.values()
+            large.add_row(name, f"{milliseconds:.2f}", f"{total:,.0f}", how)
+    console.print(table, large)
+
+
+def main() -> None:
+    """Measure, print, and write what a full run found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="1,000 classes on all 50,000 images (some minutes)")
+    parser.add_argument("--quick", action="store_true", help="few images, no file")
+    arguments = parser.parse_args()
+    points, rounds, images = (500, 2, 20) if arguments.quick else (10_000, 15, 50_000 if arguments.full else 2000)
+    start = time.perf_counter()
+    results = {"ten_classes": compare(points, rounds), "imagenet_size": imagenet(images)}
+    show(results, Console(width=max(100, Console().width)))
+    if not arguments.quick:
+        config = {"branches": BRANCHES, "dimension": DIMENSION, "background": BACKGROUND, "chunk": CHUNK}
+        config["threads"] = torch.get_num_threads()
+        record("scoring", config=config, results=results, seed=0, seconds=time.perf_counter() - start, folder=RESULTS)
+
+
+if __name__ == "__main__":
+    main()
