@@ -10,7 +10,7 @@ from experiments._record import read
 from experiments._tables import markdown
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks" / "results"
-OURS = "corel"
+OURS, COUNT = "corel", "corel, count"
 
 
 def speed() -> str:
@@ -79,3 +79,35 @@ def step() -> str:
     share = found["topology's share"]
     rows += [["speed-up", f"{found['speed-up']:.2f}×"], ["topology's share", f"{share:.1%}"]]
     return markdown(["a training step, batch 100", ""], rows)
+
+
+def scoring() -> str:
+    """Scores of ten thousand images against ten classes, and of an ImageNet-sized gallery."""
+    found = read("scoring", BENCHMARKS)["results"]
+    seconds = _seconds(found["ten_classes"])
+    ratio = {name: f"{value / seconds[COUNT]:.1f}×" for name, value in seconds.items()}
+    rows = [[name, _duration(value), ratio[name]] for name, value in seconds.items()]
+    return markdown([f"{found['ten_classes']['points']:,} images, 10 classes of 120", "", "corel's count = 1"], rows)
+
+
+def costs() -> str:
+    """What else takes time: a whole training step, and scoring, each against the way one would write it first."""
+    step, points = read("train_step", BENCHMARKS)["results"], read("scoring", BENCHMARKS)["results"]["ten_classes"]
+    steps = {name: value / 1e3 for name, value in step["milliseconds a step"].items()}
+    scores = _seconds(points)
+    plain, chunked, neighbours = "plain eager float32", "torch.cdist, chunked", "scikit-learn, radius neighbours"
+    rows = [
+        ["training step, batch 100", _duration(steps["corel.train"]), _against(steps, plain, "corel.train")],
+        ["– of which topology", _duration(steps["topology"]), ""],
+        [f"scoring {points['points']:,} images against 10 classes of 120", _duration(scores[COUNT]),
+         ", ".join(_against(scores, other, COUNT) for other in (chunked, neighbours))],
+    ]  # fmt: skip
+    return markdown(["", "corel", "others"], rows)
+
+
+def _seconds(found: dict[str, Any]) -> dict[str, float]:
+    return {name: value / 1e3 for name, value in found["milliseconds"].items()}
+
+
+def _against(times: dict[str, float], other: str, ours: str) -> str:
+    return f"{other}: {_duration(times[other])} ({times[other] / times[ours]:.1f}×)"

@@ -18,7 +18,7 @@ TABLES: dict[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
         _tables.results, _tables.cells, _tables.scores, _tables.epochs, _tables.toy, _tables.published, _tables.radius,
-        _tables.weights, _speed.speed, _speed.runtime, _speed.step,
+        _tables.weights, _speed.speed, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -13,7 +13,7 @@ import corel
 PACKAGE = Path(corel.__file__).parent
 ORDER = [
     "images", "persistence", "loss", "theory", "autoencoder", "objectives", "backbone", "training",
-    "oneclass", "gallery", "baselines", "evaluation", "report", "cli",
+    "oneclass", "gallery", "baselines", "evaluation", "report", "demo", "cli",
 ]  # fmt: skip
 HEAVY = ("torch", "numpy", "numba", "sklearn", "matplotlib", "accelerate", "PIL", "safetensors")
 # All but the facade, which names everything and loads nothing.
