@@ -41,7 +41,7 @@ def test_help_starts_without_torch() -> None:
 
 
 def test_all_commands_are_there() -> None:
-    expected = "train data backbone enroll score explain classes forget evaluate diagnose"
+    expected = "demo train data backbone enroll score explain classes forget evaluate diagnose"
     assert {path[0] for path in all_commands()} == set(expected.split())
 
 
