@@ -1,0 +1,186 @@
+"""Sections on recognition: AUC per class, ROC curves, and images scored well and badly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+from sklearn.metrics import roc_auc_score, roc_curve
+
+from corel.backbone import Backbone
+from corel.evaluation import Evaluation
+from corel.evaluation._protocol import _draw
+from corel.images import ImageSet
+from corel.oneclass import Assessment, ClassBank, backbone_settings
+from corel.report import _style
+from corel.report._content import Material, Panel, Section, Strip, Table
+
+SHOWN = 8  # images a row
+CLASSES = 20  # classes a figure can name
+GRID = np.linspace(0, 1, 201)  # false-alarm rates at which ROC curves are averaged
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The test images against every class, from the first draw of exemplars: scores and p-values ``[n, C]``."""
+
+    found: dict[str, Assessment]
+    test: ImageSet
+    exemplars: int
+
+    @property
+    def first(self) -> Assessment:
+        """Of the backbone reported on."""
+        return next(iter(self.found.values()))
+
+    def belongs(self, label: int) -> NDArray[np.bool_]:
+        """Which test images are of a class."""
+        return np.asarray(self.test.labels == label)
+
+    def auc(self) -> NDArray[np.float64]:
+        """Each class's AUC."""
+        return np.array(
+            [roc_auc_score(self.belongs(c), self.first.scores[:, c]) for c in range(len(self.test.classes))]
+        )
+
+
+def scored(material: Material) -> Scored | None:
+    """Score the test images once more, now keeping every score; evaluation keeps only what it makes of them."""
+    evaluation, enrolled, test = material.evaluation, material.enrolled, material.test
+    if evaluation is None or enrolled is None or test is None:
+        return None
+    m = max(evaluation.config["exemplars"])
+    chosen = _draw(enrolled, m, evaluation.config["seed"], 0)
+    found = {
+        name: _assessed(backbone, enrolled.take(chosen.ravel()), test, m)
+        for name, backbone in material.backbones.items()
+    }
+    return Scored(found, test, m)
+
+
+def _assessed(backbone: Backbone, exemplars: ImageSet, test: ImageSet, m: int) -> Assessment:
+    offsets = np.arange(len(test.classes) + 1) * m
+    return ClassBank(backbone.encode(exemplars), offsets, **backbone_settings(backbone)).assess(backbone.encode(test))
+
+
+def auc(material: Material) -> Section | None:
+    """Tabulate every method and draw AUCs class by class."""
+    evaluation = material.evaluation
+    if evaluation is None:
+        return None
+    config, summary = evaluation.config, evaluation.summary()
+    largest = max(config["exemplars"])
+    best = max(row.mean for row in summary if row.exemplars == largest)
+    strong = {i for i, row in enumerate(summary) if row.exemplars == largest and row.mean == best}
+    winner = summary[min(strong)].method
+    rows = [
+        [row.method, str(row.exemplars), f"{row.mean:.4f}", f"{row.low:.4f} – {row.high:.4f}", f"{row.spread:.4f}"]
+        for row in summary
+    ]
+    return Section(
+        "How well is each class told from all others?",
+        f"For each of {config['classes']} classes a few images are enrolled, and {config['test_images']:,} others are "
+        "ranked by how much they look like it. AUC is the chance that an image of the class ranks above one that "
+        "is not: 1 is perfect, 0.5 is guessing. Exemplars were drawn anew "
+        f"{config['draws']} times; intervals are 95 % over those draws.",
+        panels=[_per_class(evaluation, largest)],
+        table=Table(["method", "images enrolled", "AUC", "95 % interval", "± over draws"], rows, frozenset(strong)),
+        remark=f"Highest mean with {largest} images enrolled: {winner}.",
+    )
+
+
+def _per_class(evaluation: Evaluation, m: int) -> Panel:
+    methods = _compared(evaluation)
+    labels = list(dict.fromkeys(record.label for record in evaluation.records))
+    found = {method: evaluation.auc(method, m) for method in methods}
+    order = np.argsort(found[methods[0]].mean(0))
+    kept = order if len(order) <= CLASSES else np.concatenate([order[: CLASSES // 2], order[-CLASSES // 2 :]])
+    with _style.drawing():
+        figure, axes = _style.panel(1.1 + 0.17 * len(methods) + 0.34 * len(kept))
+        for k, (method, values) in enumerate(found.items()):
+            mean, reach = values.mean(0)[kept], _half_interval(values)[kept]
+            reach = np.stack([reach, np.minimum(reach, 1 - mean)])  # no AUC is above 1
+            places = np.arange(len(kept)) + 0.6 * ((len(methods) - 1) / 2 - k) / len(methods)
+            axes.errorbar(mean, places, xerr=reach, fmt="o", markersize=3.4, linewidth=1, color=_style.SERIES[k],
+                          label=method)  # fmt: skip
+        axes.set_yticks(range(len(kept)), [_style.short(labels[i]) for i in kept])
+        axes.set(xlabel="AUC", xlim=(None, 1.002), ylim=(-0.6, len(kept) - 0.4))
+        axes.grid(axis="x", color=_style.MUTED, alpha=0.2, linewidth=0.6)
+        figure.legend(loc="outside upper left", ncols=1)
+    left_out = f" The {CLASSES // 2} hardest and the {CLASSES // 2} easiest classes." if len(kept) < len(order) else ""
+    return Panel("auc", figure, f"One row a class, hardest at the bottom; lines are 95 % intervals.{left_out}")
+
+
+def _compared(evaluation: Evaluation) -> list[str]:
+    """Our main score and all controls; the other score and its variants are in the table only."""
+    methods = list(dict.fromkeys(record.method for record in evaluation.records))
+    main = "contrast" if "contrast" in methods else methods[0]
+    other = "count" if main == "contrast" else "contrast"
+    return [main, *(method for method in methods if method != main and not method.startswith(other))]
+
+
+def _half_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half the 95 % interval of each column's mean; one draw says nothing of the spread."""
+    draws = len(values)
+    if draws < 2:
+        return np.zeros(values.shape[1])
+    reach: NDArray[np.float64] = student.ppf(0.975, draws - 1) * values.std(0, ddof=1) / np.sqrt(draws)
+    return reach
+
+
+def curves(scores: Scored | None) -> Section | None:
+    """Draw ROC curves: each class of the backbone reported on, and the mean of every backbone."""
+    if scores is None:
+        return None
+    with _style.drawing():
+        figure, axes = _style.panel(3.6)
+        for label in np.argsort(scores.auc())[:CLASSES]:
+            axes.plot(GRID, _curve(scores, scores.first, label), color=_style.MUTED, linewidth=0.8, alpha=0.5)
+        for (name, found), colour in zip(scores.found.items(), _style.SERIES, strict=False):
+            mean = np.mean([_curve(scores, found, label) for label in range(len(scores.test.classes))], axis=0)
+            axes.plot(GRID, mean, color=colour, linewidth=2, label=f"{name}, mean of classes")
+        axes.plot([0, 1], [0, 1], color=_style.MUTED, linewidth=1, linestyle=":", label="guessing")
+        axes.set(xlabel="others let in", ylabel="members recognised", xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
+        axes.legend(loc="lower right")
+    return Section(
+        "Recognised, and let in by mistake",
+        "Whoever accepts lower scores recognises more members of a class and lets more strangers in. Each point of "
+        "a curve is one such choice; the nearer to the upper left corner, the better. Thin lines are single "
+        f"classes, with {scores.exemplars} images enrolled each (the first draw).",
+        panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],
+    )
+
+
+def _curve(scores: Scored, found: Assessment, label: int) -> NDArray[np.float64]:
+    alarms, hits, _ = roc_curve(scores.belongs(label), found.scores[:, label])
+    curve: NDArray[np.float64] = np.interp(GRID, alarms, hits)
+    return curve
+
+
+def extremes(scores: Scored | None) -> Section | None:
+    """Show the best and worst scored images of the hardest class."""
+    if scores is None:
+        return None
+    label = int(scores.auc().argmin())
+    values, inside = scores.first.scores[:, label], scores.belongs(label)
+    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    members, others = members[np.argsort(-values[members])], others[np.argsort(-values[others])]
+    rows = {
+        "members-best": ("members that score highest", members[:SHOWN]),
+        "members-worst": ("members that score lowest", members[-SHOWN:]),
+        "others-best": ("others that score highest", others[:SHOWN]),
+        "others-worst": ("others that score lowest", others[-SHOWN:]),
+    }
+    p_values = scores.first.p_values[:, label]
+    return Section(
+        f"Best and worst: class “{_style.short(scores.test.classes[label], 60)}”",
+        "The class with the lowest AUC, to see where recognition fails. The p-value is the share of the enrolled "
+        "images that fit the class no better than this one: of true members, at most one in twenty gets a p-value "
+        "of 0.05 or less. (The guarantee is for images like the enrolled ones, by an encoder that trained on others.)",
+        strips=[
+            Strip(name, words, scores.test.pixels[chosen], [f"p = {p:.3f}" for p in p_values[chosen]])
+            for name, (words, chosen) in rows.items()
+        ],
+    )
