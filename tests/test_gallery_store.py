@@ -21,9 +21,7 @@ REFERENCE = BackboneReference("a", "0123456789abcdef", 4)
 
 def exemplar(name: str, number: int) -> Exemplar:
     latent = np.full(4, number, np.float32)
-    return Exemplar(
-        name, f"{number:064x}", f"{number}.png", "2020-01-01T00:00:00+00:00", latent, b"png %d" % number
-    )
+    return Exemplar(name, f"{number:064x}", f"{number}.png", "2020-01-01T00:00:00+00:00", latent, b"png %d" % number)
 
 
 @pytest.fixture
@@ -51,9 +49,7 @@ def test_what_is_written_is_read_back(path: Path, create: bool) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from(["add", "remove", "clear"]), st.sampled_from("ab"), st.integers(0, 5)))
-)
+@given(st.lists(st.tuples(st.sampled_from(["add", "remove", "clear"]), st.sampled_from("ab"), st.integers(0, 5))))
 def test_random_changes_leave_what_a_dictionary_would_hold(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, str, int]]
 ) -> None:
