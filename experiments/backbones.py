@@ -25,7 +25,6 @@ from experiments._record import record
 
 SHIPPED = Path(__file__).parents[1] / "src" / "corel" / "backbones"
 SOURCES = {"cifar10": "CIFAR-10, train split", "tiny-imagenet": "Tiny-ImageNet, 250 train images a class"}
-TESTS = {"cifar10": "CIFAR-10 test", "tiny-imagenet": "Tiny-ImageNet val"}
 SEEDS = (0, 1, 2)
 STAGES = (5, 10, 15, 20, 25, 30)  # epochs after which a backbone is kept; the last ones are measured and shipped
 EXEMPLARS, DRAWS = 120, 5
@@ -43,17 +42,17 @@ def train_all(data: Path, runs: Path, sources: list[str], seeds: list[int]) -> N
                     print(f"{source}, seed {seed}: {epochs} epochs done", flush=True)
 
 
-def ship(data: Path, runs: Path) -> None:
+def ship(data: Path, runs: Path, seeds: list[int]) -> None:
     """Measure every backbone on both datasets, record it, and put seed 0's with card and log into the package."""
     started = time.perf_counter()
     splits = {
         source: [corel.images.open(source, split, root=data) for split in ("train", "test")] for source in SOURCES
     }
     cells = [_cell(runs, source, seed, target, *splits[target])
-             for source in SOURCES for seed in SEEDS for target in SOURCES]  # fmt: skip
+             for source in SOURCES for seed in seeds for target in SOURCES]  # fmt: skip
     stages = [_fold(path, splits["cifar10"][0]) for path in sorted(runs.glob("*/epoch-*.safetensors"))]
     results = {"cells": cells, "means": _means(cells), "folds of CIFAR-10 train by epoch": stages}
-    config = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": STAGES[-1], "preset": "authors"}
+    config = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": STAGES[-1], "preset": "authors", "seeds": seeds}
     seconds = time.perf_counter() - started
     record("backbones", config=config, results=results, seed=None, seconds=seconds)
     for source in SOURCES:
@@ -79,7 +78,8 @@ def _means(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for target in SOURCES:
             same = [cell for cell in cells if (cell["auxiliary"], cell["evaluated"]) == (source, target)]
             auc = {score: float(np.mean([cell[score]["auc"] for cell in same])) for score in ("count", "contrast")}
-            means.append({"auxiliary": source, "evaluated": target, **auc, "published": published[source, target]})
+            mean = {"auxiliary": source, "evaluated": target, "seeds": len(same), **auc}
+            means.append({**mean, "published": published[source, target]})
     return means
 
 
@@ -94,21 +94,17 @@ def _fold(path: Path, images: ImageSet) -> dict[str, Any]:
 
 
 def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
-    measured = [cell for cell in results["cells"] if (cell["auxiliary"], cell["seed"]) == (source, SEEDS[0])]
-    auc = {
-        f"{TESTS[cell['evaluated']]}, m = {EXEMPLARS}, {score}": round(cell[score]["auc"], 4)
-        for cell in measured
-        for score in ("count", "contrast")
+    cells = [cell for cell in results["cells"] if (cell["auxiliary"], cell["seed"]) == (source, SEEDS[0])]
+    backbone.metadata["auc"] = {
+        f"{_cards.TESTS[cell['evaluated']]}, m = {EXEMPLARS}, count": round(cell["count"]["auc"], 4) for cell in cells
     }
-    history = backbone.metadata["history"]
-    backbone.metadata["auc"] = auc
     name = f"{source}-{backbone.branches}x{backbone.branch_dim}"
     backbone.save(SHIPPED / f"{name}.safetensors")
     means = [mean for mean in results["means"] if mean["auxiliary"] == source]
-    log = {"digest": backbone.digest, "metadata": backbone.metadata, "three seeds": means}
-    seconds = sum(epoch["seconds"] for epoch in history)
+    log = {"digest": backbone.digest, "metadata": backbone.metadata, "cells": cells, "means": means}
+    seconds = sum(epoch["seconds"] for epoch in backbone.metadata["history"])
     record(name, config=backbone.metadata["config"], results=log, seed=SEEDS[0], seconds=seconds, folder=SHIPPED)
-    (SHIPPED / f"{name}.md").write_text(_cards.card(name, source, backbone, means))
+    (SHIPPED / f"{name}.md").write_text(_cards.card(name, source, backbone, cells, means))
 
 
 def main() -> None:
@@ -125,7 +121,7 @@ def main() -> None:
     if arguments.what == "train":
         train_all(arguments.data, arguments.runs, arguments.sources, arguments.seeds)
     else:
-        ship(arguments.data, arguments.runs)
+        ship(arguments.data, arguments.runs, arguments.seeds)
 
 
 if __name__ == "__main__":

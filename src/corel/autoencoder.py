@@ -72,9 +72,9 @@ class Decoder(nn.Sequential):
             BranchedLinear(branches * branch_dim, 4 * width * side**2, branches),
             nn.Unflatten(1, (4 * width, side, side)),
             _double(4 * width, 2 * width),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             _double(2 * width, width),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             _double(width, channels),
         )
 
@@ -112,14 +112,19 @@ class Autoencoder(Network):
 
     def prepare(self, items: Any) -> Tensor:
         """Images as `to_unit_tensor` takes them, of this network's channels and size."""
-        images = to_unit_tensor(items)
-        if images.shape[1:] != self.input_shape:
-            channels, size, _ = self.input_shape
-            raise ValueError(
-                f"the encoder takes images of {channels} channels and {size}×{size} pixels, got a batch "
-                f"[n, channels, height, width] = {list(images.shape)}; corel.images.open(..., size={size}) resizes"
-            )
-        return images
+        return images_of(self.input_shape, items)
+
+
+def images_of(shape: tuple[int, ...], items: Any) -> Tensor:
+    """Turn items into images as `to_unit_tensor` does, or say that they are not of this shape."""
+    images = to_unit_tensor(items)
+    if images.shape[1:] != shape:
+        channels, size, _ = shape
+        raise ValueError(
+            f"the encoder takes images of {channels} channels and {size}×{size} pixels, got a batch "
+            f"[n, channels, height, width] = {list(images.shape)}; corel.images.open(..., size={size}) resizes"
+        )
+    return images
 
 
 def to_unit_tensor(images: Any) -> Tensor:
@@ -143,7 +148,7 @@ def to_unit_tensor(images: Any) -> Tensor:
 
 
 def _halve(inputs: int, outputs: int) -> tuple[nn.Module, nn.Module]:
-    return nn.Conv2d(inputs, outputs, 3, stride=2, padding=1), nn.LeakyReLU(0.01)
+    return nn.Conv2d(inputs, outputs, 3, stride=2, padding=1), nn.LeakyReLU(0.01, inplace=True)
 
 
 def _double(inputs: int, outputs: int) -> nn.Module:

@@ -21,9 +21,11 @@ from corel import _bfloat16, objectives
 from corel._checkpoint import Identity, State
 from corel._config import PRESETS as PRESETS
 from corel._config import TrainConfig as TrainConfig
+from corel._memory import keep_freed_memory
 from corel._network import Network, channels_last
 from corel._run import Run, stop_requests
 from corel._run import TrainingInterrupted as TrainingInterrupted
+from corel._schedule import step_size
 from corel._terminal import progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone
@@ -68,12 +70,17 @@ def train(
     accelerator = Accelerator(cpu=not torch.accelerator.is_available())
     items = torch.from_numpy(np.require(getattr(images, "pixels", images), requirements=["C", "W"]))
     data = _describe_data(images, items)
-    objective = _first_weights(config, tuple(items.shape[1:])).to(accelerator.device)
+    objective = _first_weights(config, tuple(items.shape[1:]))
+    objective.observe(items)
+    objective.to(accelerator.device)
     run = Run(
         folder=None if run_dir is None else Path(run_dir),
         identity=Identity(config, data, accelerator.num_processes),
         model=objective,
-        optimizer=torch.optim.Adam(objective.parameters(), lr=config.learning_rate, fused=True),
+        # Without weight decay, as in the paper, this is Adam.
+        optimizer=torch.optim.AdamW(
+            objective.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
+        ),
         checkpoint_minutes=checkpoint_minutes,
         writes=accelerator.is_main_process,
     )
@@ -94,6 +101,8 @@ def _optimize(
     )
     convolutions = torch.autocast(device.type, torch.bfloat16, enabled=_uses_bfloat16(config, device))
     model = accelerator.prepare_model(objective).train()
+    if device.type == "cpu":
+        keep_freed_memory()
     bar = progress_bar("training", config.epochs * steps, quiet=quiet or process > 0)
     with run.journal() as journal, stop_requests() as stop, bar as advance:
         advance(state.step)
@@ -107,15 +116,18 @@ def _optimize(
             with convolutions:
                 pretext, latents = model(items[chosen].to(device), draws)
             _require_finite(pretext, run, names, chosen)
-            connectivity = connectivity_loss(latents)
+            cloud = latents[: config.shaped]  # the order of the batch is random, so this is a sample of it
+            connectivity = connectivity_loss(cloud)
             optimizer.zero_grad()
             accelerator.backward(pretext + config.weight * connectivity)
+            for group in optimizer.param_groups:
+                group["lr"] = step_size(config, state.step, config.epochs * steps)
             optimizer.step()
 
             state.step += 1
             state.measure({objective.loss_name: pretext.item(), "connectivity": connectivity.item()})
             if position % DEATHS_EVERY == 0:
-                state.measure(_death_metrics(latents, config))
+                state.measure(_death_metrics(cloud, config))
             state.seconds += time.perf_counter() - started
             advance(note=_note(epoch, config.epochs, state))
             if position + 1 == steps:
@@ -130,10 +142,11 @@ def _optimize(
 def _finish(network: Network, run: Run, items: Tensor) -> Backbone:
     """Encode a sample of the data, which becomes the background and shows the death times that were reached."""
     config = run.identity.config
-    chosen = _order(config.seed, config.epochs, len(items))[: max(BACKGROUND, config.batch_size)]
+    network.eval().load_state_dict(network.stored_state())  # what is measured is what a file will hold
+    chosen = _order(config.seed, config.epochs, len(items))[: max(BACKGROUND, config.shaped)]
     latents = network.encode(items[chosen])
-    whole = len(latents) // config.batch_size * config.batch_size
-    batches = latents[:whole].reshape(-1, config.batch_size, latents.shape[1])
+    whole = len(latents) // config.shaped * config.shaped
+    batches = latents[:whole].reshape(-1, config.shaped, latents.shape[1])
     deaths = torch.stack([_extremes(batch, config) for batch in batches]).mean(dim=0)
     metadata = {
         "config": asdict(config),
@@ -145,7 +158,7 @@ def _finish(network: Network, run: Run, items: Tensor) -> Backbone:
     }
     background = latents[:BACKGROUND].half().float().numpy()
     return Backbone(
-        network.cpu(), config.objective, config.eta, config.p, config.batch_size, deaths.numpy(), background, metadata
+        network.cpu(), config.objective, config.eta, config.p, config.shaped, deaths.numpy(), background, metadata
     )
 
 
