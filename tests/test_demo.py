@@ -1,0 +1,59 @@
+"""The demo from end to end, with less of everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from corel import demo
+from corel.backbone import Backbone
+from corel.cli import _demo
+from corel.gallery import Gallery
+from corel.training import TrainConfig, train
+
+
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backbone of another size than the demo trains."""
+    path = tmp_path_factory.mktemp("backbone") / "small.safetensors"
+    train(demo._open("train", 8), TrainConfig(epochs=2, width=4), progress=False).save(path)
+    return path
+
+
+def test_compare_measures_both_encoders_and_writes_the_page(tmp_path: Path) -> None:
+    found = demo.compare(tmp_path, epochs=2, width=4, exemplars=5, draws=2, quiet=True)
+    methods = {row.method for row in found.evaluation.summary()}
+    variants = ("", ", untrained encoder", ", without the loss", ", without the loss, radius fitted")
+    assert methods >= {f"{score}{variant}" for score in ("count", "contrast") for variant in variants}
+    assert found.report == tmp_path / "report.html"
+    assert found.report.read_text().count("<section ") == 10
+    console = Console(record=True, width=120, file=(tmp_path / "out").open("w"))
+    console.print(_demo._auc_table(found.evaluation))
+    shown = console.export_text()
+    best = max(found.evaluation.summary(), key=lambda row: row.mean)
+    assert f"Highest here: {best.method}" in shown
+    assert all(f"{row.mean:.4f}" in shown for row in found.evaluation.summary())
+
+
+def test_halves_share_no_image_and_split_every_class() -> None:
+    digits = demo._open("test", 8)
+    one, other = demo._halves(digits)
+    assert sorted([*one.names, *other.names]) == sorted(digits.names)
+    for label in range(10):
+        assert abs(int((one.labels == label).sum()) - int((other.labels == label).sum())) <= 1
+
+
+def test_enrol_leaves_a_gallery_and_images_for_the_next_command(tmp_path: Path, pretrained: Path) -> None:
+    for _ in range(2):  # a second demo replaces the first
+        found = demo.enrol(tmp_path, backbone=pretrained, quiet=True)
+    with Gallery.open(found.gallery) as gallery:
+        assert list(gallery.classes()) == ["0", "1", "2", "3", "4"]
+        assert gallery.backbone.digest == Backbone.load(pretrained).digest
+        again = gallery.score(sorted(found.images.glob("*.png")))
+    assert again.p_values.tolist() == found.scores.p_values.tolist()
+    console = Console(record=True, width=120, file=(tmp_path / "out").open("w"))
+    console.print(_demo._score_table(found))
+    rows = [line for line in console.export_text().splitlines() if line.startswith("│")]
+    assert len(rows) == 10
