@@ -11,6 +11,7 @@ import torch
 from corel.oneclass import ClassBank, _torch
 from corel.oneclass._checks import computing_device
 from corel.oneclass._contrast import exponential
+from corel.oneclass._kernel import Classes
 
 
 @pytest.mark.parametrize("cells", [1, 5000, 1 << 24])
@@ -37,7 +38,7 @@ def test_no_points_give_no_rows() -> None:
     columns, offsets, points = np.zeros((2, 3, 4)), np.array([0, 1, 4]), torch.zeros(0, 2, 3, dtype=torch.float64)
     window = exponential(1.0, np.float64)
     assert _torch.mass(points, columns, window).shape == (0, 2)
-    assert _torch.score(points, columns, offsets, window, np.ones((0, 2)), True).shape == (0, 2)
+    assert _torch.score(points, np.ones((0, 2)), Classes(columns, offsets, window, True)).shape == (0, 2)
 
 
 def test_an_accelerator_that_holds_the_points_scores_them() -> None:

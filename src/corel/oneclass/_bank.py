@@ -27,7 +27,7 @@ from corel.oneclass._checks import (
     resolve_score,
 )
 from corel.oneclass._explain import Explanation, explain_points
-from corel.oneclass._kernel import Doubles, Integers, Points, Window
+from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
 
 
 class Space(Protocol):
@@ -113,7 +113,7 @@ class ClassBank:
     def scores(self, z: Latents) -> Doubles:
         """Scores `[n, C]` of latents `z [n, B·D]`; higher = more in-class."""
         points, kernels, scales = self._query(z)
-        raw: Doubles = kernels.score(points, self._columns, self.offsets, self._window, scales, self._logarithmic)
+        raw: Doubles = kernels.score(points, scales, self._classes)
         return self._constants + raw
 
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
@@ -129,9 +129,7 @@ class ClassBank:
         """
         check_ties(ties)
         points, kernels, scales = self._query(z)
-        ranks: _cpu.Ranks = kernels.rank(
-            points, self._columns, self.offsets, self._window, scales, self._logarithmic, *self._standing
-        )
+        ranks: Ranks = kernels.rank(points, scales, self._classes, self._standing)
         tied = ranks.tied + 1.0  # the point ties with itself
         if ties == "random":
             tied *= np.random.default_rng(seed).random(tied.shape)
@@ -156,7 +154,7 @@ class ClassBank:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
         points = self._split(self._latents(z, "z"))
         bag = slice(self.offsets[index], self.offsets[index + 1])
-        masses = _cpu.mass(points, np.ascontiguousarray(self._columns[:, :, bag]), self._window)
+        masses = _cpu.mass(points, np.ascontiguousarray(self._classes.exemplars[:, :, bag]), self._window)
         parts: Doubles = masses.astype(np.float64)
         if self._logarithmic:
             parts = np.log1p(masses * self._scales(points, _cpu)) + self._constants[index] / self.branches
@@ -190,8 +188,8 @@ class ClassBank:
         return self.score == "contrast"
 
     @cached_property
-    def _columns(self) -> Points:
-        return _transposed(self._split(self.exemplars))
+    def _classes(self) -> Classes:
+        return Classes(_transposed(self._split(self.exemplars)), self.offsets, self._window, self._logarithmic)
 
     @cached_property
     def _background_columns(self) -> Points:
@@ -208,11 +206,9 @@ class ClassBank:
         return _contrast.constant(self.sizes, self.branches) * self._logarithmic
 
     @cached_property
-    def _standing(self) -> tuple[Integers, Doubles]:
-        """What its peers weigh from each exemplar, and the scales of these masses, both `[B, M]`."""
+    def _standing(self) -> Standing:
         points = self._split(self.exemplars)
-        peers = _cpu.mass_peers(points, self._columns, self.offsets, self._window)
-        return peers, np.ascontiguousarray(self._scales(points, _cpu).T)
+        return Standing(_cpu.mass_peers(points, self._classes), np.ascontiguousarray(self._scales(points, _cpu).T))
 
     def _scales(self, points: Any, kernels: ModuleType) -> Doubles:
         if not self._logarithmic:

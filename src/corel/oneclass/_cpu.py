@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from corel._threads import run_chunks
 from corel.oneclass import _kernel
-from corel.oneclass._kernel import Doubles, Integers, Points, Window
-
-
-class Ranks(NamedTuple):
-    """Scores `[n, C]` and, with each point in each bag, how many exemplars score below it and how many the same."""
-
-    scores: Doubles
-    below: Integers
-    tied: Integers
+from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
 
 
 def combine(masses: Integers, scales: Doubles, logarithmic: bool) -> Doubles:
@@ -38,52 +28,37 @@ def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
     return masses
 
 
-def mass_peers(points: Points, columns: Points, offsets: Integers, window: Window) -> NDArray[np.int64]:
+def mass_peers(points: Points, classes: Classes) -> NDArray[np.int64]:
     """What the other exemplars of the same class weigh from each exemplar, per branch `[B, M]`."""
     masses = np.empty((points.shape[1], len(points)), np.int64)
-    classes = len(offsets) - 1
+    count = len(classes.offsets) - 1
     run_chunks(
-        lambda start, stop: _kernel.mass_peers(points, columns, offsets, window, start, stop, masses),
-        classes,
-        work=_work(points, columns) / classes,
+        lambda start, stop: _kernel.mass_peers(points, classes, start, stop, masses),
+        count,
+        work=_work(points, classes.exemplars) / count,
     )
     return masses
 
 
-def score(
-    points: Points, columns: Points, offsets: Integers, window: Window, scales: Doubles, logarithmic: bool
-) -> Doubles:
+def score(points: Points, scales: Doubles, classes: Classes) -> Doubles:
     """Scores `[n, C]` of each point against each class."""
-    scores = np.empty((len(points), len(offsets) - 1))
+    scores = np.empty((len(points), len(classes.offsets) - 1))
     run_chunks(
-        lambda start, stop: _kernel.score_rows(
-            points, columns, offsets, window, scales, logarithmic, start, stop, scores
-        ),
+        lambda start, stop: _kernel.score_rows(points, scales, classes, start, stop, scores),
         len(points),
-        work=_work(points, columns),
+        work=_work(points, classes.exemplars),
     )
     return scores
 
 
-def rank(
-    points: Points,
-    columns: Points,
-    offsets: Integers,
-    window: Window,
-    scales: Doubles,
-    logarithmic: bool,
-    peers: Integers,
-    peer_scales: Doubles,
-) -> Ranks:
+def rank(points: Points, scales: Doubles, classes: Classes, standing: Standing) -> Ranks:
     """Each point's rank among the exemplars of each class, once it has joined them."""
-    shape = (len(points), len(offsets) - 1)
+    shape = (len(points), len(classes.offsets) - 1)
     ranks = Ranks(np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64))
     run_chunks(
-        lambda start, stop: _kernel.rank_rows(
-            points, columns, offsets, window, scales, logarithmic, peers, peer_scales, start, stop, *ranks
-        ),
+        lambda start, stop: _kernel.rank_rows(points, scales, classes, standing, start, stop, ranks),
         len(points),
-        work=2 * _work(points, columns),
+        work=2 * _work(points, classes.exemplars),
     )
     return ranks
 

@@ -33,6 +33,30 @@ class Window(NamedTuple):
     weights: Integers
 
 
+class Classes(NamedTuple):
+    """Exemplars `[B, D, M]`, the bounds of their classes, how they weigh, and whether logarithms are summed."""
+
+    exemplars: Points
+    offsets: Integers
+    window: Window
+    logarithmic: bool
+
+
+class Standing(NamedTuple):
+    """What its peers weigh from each exemplar, and the scales of these masses, both `[B, M]`."""
+
+    masses: Integers
+    scales: Doubles
+
+
+class Ranks(NamedTuple):
+    """Scores `[n, C]` and, with each point in each bag, how many exemplars score below it and how many the same."""
+
+    scores: Doubles
+    below: Integers
+    tied: Integers
+
+
 @subkernel
 def _distances(point: Points, exemplars: Points, first: int, last: int, out: Points) -> None:
     """L1 distances of `point [D]` to the columns ``first:last`` of `exemplars [D, M]`, five coordinates a pass."""
@@ -124,10 +148,9 @@ def mass_rows(points: Points, exemplars: Points, window: Window, start: int, sto
 
 
 @jit
-def mass_peers(
-    points: Points, exemplars: Points, offsets: Integers, window: Window, start: int, stop: int, masses: Integers
-) -> None:
+def mass_peers(points: Points, classes: Classes, start: int, stop: int, masses: Integers) -> None:
     """``masses[j, i]``: what the other exemplars of its own class weigh from exemplar `i` in branch `j`."""
+    exemplars, offsets, window, _ = classes
     distances, weights = np.empty(exemplars.shape[2], points.dtype), np.empty(exemplars.shape[2], np.int32)
     for c in range(start, stop):
         first, last = offsets[c], offsets[c + 1]
@@ -139,28 +162,18 @@ def mass_peers(
 
 
 @jit
-def score_rows(
-    points: Points,
-    exemplars: Points,
-    offsets: Integers,
-    window: Window,
-    scales: Doubles,
-    logarithmic: bool,
-    start: int,
-    stop: int,
-    scores: Doubles,
-) -> None:
+def score_rows(points: Points, scales: Doubles, classes: Classes, start: int, stop: int, scores: Doubles) -> None:
     """``scores[t, c]``: the score of point `t` against the exemplars of class `c`."""
+    exemplars, offsets, window, logarithmic = classes
     branches, _, size = exemplars.shape
     distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
-    classes = len(offsets) - 1
-    partial = np.empty((ROWS, classes))
+    partial = np.empty((ROWS, len(offsets) - 1))
     scores[start:stop] = 0
     for block in range(start, stop, ROWS):
         partial[:] = _start(logarithmic)
         for j in range(branches):
             group = 0
-            while group < classes:
+            while group < len(offsets) - 1:
                 end = _group_end(offsets, group)
                 first, last = offsets[group], offsets[end]
                 for t in range(block, min(stop, block + ROWS)):
@@ -172,37 +185,26 @@ def score_rows(
                 group = end
             if (j + 1) % FACTORS == 0 or j + 1 == branches:
                 for t in range(block, min(stop, block + ROWS)):
-                    for c in range(classes):
+                    for c in range(len(offsets) - 1):
                         scores[t, c] += _close(partial[t - block, c], logarithmic)
                 partial[:] = _start(logarithmic)
 
 
 @jit
 def rank_rows(
-    points: Points,
-    exemplars: Points,
-    offsets: Integers,
-    window: Window,
-    scales: Doubles,
-    logarithmic: bool,
-    peers: Integers,
-    peer_scales: Doubles,
-    start: int,
-    stop: int,
-    scores: Doubles,
-    below: Integers,
-    tied: Integers,
+    points: Points, scales: Doubles, classes: Classes, standing: Standing, start: int, stop: int, ranks: Ranks
 ) -> None:
     """Put each point in each class's bag and count the exemplars that then score below it, or the same.
 
-    ``peers[j, i]`` is what the others weigh from exemplar `i`; the point adds its own weight, which is mutual.
+    The point adds to what an exemplar's peers weigh its own weight, which is mutual.
     """
+    exemplars, offsets, window, logarithmic = classes
     branches, _, size = exemplars.shape
     distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
     partial, raised = np.empty(size), np.empty(size)
-    classes = len(offsets) - 1
-    for turn in range((stop - start + ROWS - 1) // ROWS * classes):  # a block of points meets one class after another
-        block, c = start + turn // classes * ROWS, turn % classes
+    turns = len(offsets) - 1
+    for turn in range((stop - start + ROWS - 1) // ROWS * turns):  # a block of points meets one class after another
+        block, c = start + turn // turns * ROWS, turn % turns
         first, last = offsets[c], offsets[c + 1]
         for t in range(block, min(stop, block + ROWS)):
             score, own = 0.0, _start(logarithmic)
@@ -211,7 +213,7 @@ def rank_rows(
                 _distances(points[t, j], exemplars[j], first, last, distances)
                 _weigh(distances, last - first, window, weights)
                 own = _add(own, _sum(weights, 0, last - first), scales[t, j], logarithmic)
-                others, factors = peers[j, first:last], peer_scales[j, first:last]
+                others, factors = standing.masses[j, first:last], standing.scales[j, first:last]
                 for i in range(last - first):
                     partial[i] = _add(partial[i], others[i] + weights[i], factors[i], logarithmic)
                 if (j + 1) % FACTORS == 0 or j + 1 == branches:
@@ -219,8 +221,8 @@ def rank_rows(
                     for i in range(last - first):
                         raised[i] += _close(partial[i], logarithmic)
                         partial[i] = _start(logarithmic)
-            scores[t, c] = score
-            below[t, c], tied[t, c] = _compare(raised, last - first, score)
+            ranks.scores[t, c] = score
+            ranks.below[t, c], ranks.tied[t, c] = _compare(raised, last - first, score)
 
 
 @subkernel

@@ -9,8 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from corel.oneclass._cpu import Ranks
-from corel.oneclass._kernel import FACTORS, Doubles, Integers, Points, Window
+from corel.oneclass._kernel import FACTORS, Classes, Doubles, Integers, Points, Ranks, Standing, Window
 
 CELLS = 1 << 24  # point × exemplar × branch weights held at once: 64 MB
 
@@ -20,32 +19,20 @@ def mass(points: Tensor, columns: Points, window: Window) -> NDArray[np.int64]:
     return torch.cat([weights.sum(2).T for _, weights in _weights(points, columns, window)]).cpu().numpy()
 
 
-def score(
-    points: Tensor, columns: Points, offsets: Integers, window: Window, scales: Doubles, logarithmic: bool
-) -> Doubles:
+def score(points: Tensor, scales: Doubles, classes: Classes) -> Doubles:
     """As `_cpu.score`."""
-    device_scales = torch.from_numpy(scales).to(points.device)
-    chunks = _weights(points, columns, window)
-    parts = [_scores(weights, offsets, device_scales[rows], logarithmic) for rows, weights in chunks]
-    return torch.cat(parts).cpu().numpy()
+    own = torch.from_numpy(scales).to(points.device)
+    chunks = _weights(points, classes.exemplars, classes.window)
+    return torch.cat([_scores(weights, own[rows], classes) for rows, weights in chunks]).cpu().numpy()
 
 
-def rank(
-    points: Tensor,
-    columns: Points,
-    offsets: Integers,
-    window: Window,
-    scales: Doubles,
-    logarithmic: bool,
-    peers: Integers,
-    peer_scales: Doubles,
-) -> Ranks:
+def rank(points: Tensor, scales: Doubles, classes: Classes, standing: Standing) -> Ranks:
     """As `_cpu.rank`."""
-    others, factors, own = (torch.from_numpy(a).to(points.device) for a in (peers, peer_scales, scales))
-    parts = []
-    for rows, weights in _weights(points, columns, window):
-        scores = _scores(weights, offsets, own[rows], logarithmic)
-        raised = _combine(weights + others[:, None], factors[:, None], logarithmic)
+    own, others, factors = (torch.from_numpy(values).to(points.device) for values in (scales, *standing))
+    offsets, parts = classes.offsets, []
+    for rows, weights in _weights(points, classes.exemplars, classes.window):
+        scores = _scores(weights, own[rows], classes)
+        raised = _combine(weights + others[:, None], factors[:, None], classes.logarithmic)
         bar = scores[:, _owners(offsets, points.device)]
         parts.append((scores, _per_class(raised < bar, offsets), _per_class(raised == bar, offsets)))
     return Ranks(*(torch.cat(column).cpu().numpy() for column in zip(*parts, strict=True)))
@@ -76,9 +63,9 @@ def _weigh(distances: Tensor, window: Window) -> Tensor:
     return table[(distances * float(window.steps)).clamp_(max=len(table) - 1).long()]
 
 
-def _scores(weights: Tensor, offsets: Integers, scales: Tensor, logarithmic: bool) -> Tensor:
-    masses = torch.stack([_per_class(branch, offsets) for branch in weights])
-    return _combine(masses, scales.T[:, :, None], logarithmic)
+def _scores(weights: Tensor, scales: Tensor, classes: Classes) -> Tensor:
+    masses = torch.stack([_per_class(branch, classes.offsets) for branch in weights])
+    return _combine(masses, scales.T[:, :, None], classes.logarithmic)
 
 
 def _combine(masses: Tensor, scales: Tensor, logarithmic: bool) -> Tensor:
