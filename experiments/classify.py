@@ -7,41 +7,28 @@ the ranking by score. It writes experiments/results/classify.json.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import corel.images
 from corel._terminal import track
-from corel.backbone import Backbone
-from corel.oneclass import ClassBank, backbone_settings, prediction_sets
+from corel.oneclass import ClassBank, prediction_sets
 from experiments._record import record
+from experiments.conformal import SCORES, Setting, setting_from_command_line
 
-BACKBONE = "tiny-imagenet-16x10"
 EXEMPLARS, DRAWS, RATES = 120, 5, (0.01, 0.05, 0.1, 0.2)
 
 
-def run(data: Path, name: str) -> None:
+def run(setting: Setting) -> None:
     """Measure both scores over several draws of the exemplars."""
-    start, backbone = time.perf_counter(), Backbone.load(name)
-    train, test = (corel.images.open("cifar10", split, root=data) for split in ("train", "test"))
-    assert train.labels is not None
-    assert test.labels is not None
-    latents, points = (backbone.encode(images, progress=True) for images in (train, test))
-    results = {}
-    for score in ("count", "contrast"):
-        draws = []
-        for draw in track(range(DRAWS), score):
-            rng = np.random.default_rng(draw)
-            rows = [rng.choice(np.flatnonzero(train.labels == c), EXEMPLARS, replace=False) for c in range(10)]
-            bank = ClassBank.of([latents[chosen] for chosen in rows], **backbone_settings(backbone), score=score)
-            draws.append(measure(bank, points, test.labels))
+    start, results = time.perf_counter(), {}
+    for score in SCORES:
+        banks = (setting.bank(EXEMPLARS, draw, score) for draw in track(range(DRAWS), score))
+        draws = [measure(bank, setting.test, setting.test_labels) for bank in banks]
         results[score] = {key: _mean_and_spread([draw[key] for draw in draws]) for key in draws[0]}
-    config = {"backbone": backbone.digest, "exemplars": EXEMPLARS, "draws": DRAWS, "rates": RATES}
+    config = {"backbone": setting.backbone.digest, "exemplars": EXEMPLARS, "draws": DRAWS, "rates": RATES}
     record("classify", config=config, results=results, seed=0, seconds=time.perf_counter() - start)
 
 
@@ -62,14 +49,5 @@ def _mean_and_spread(values: list[float]) -> dict[str, Any]:
     return {"mean": float(np.mean(values)), "spread": float(np.std(values, ddof=1))}
 
 
-def main() -> None:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
-    parser.add_argument("--backbone", default=BACKBONE, help="name or path")
-    arguments = parser.parse_args()
-    run(arguments.data, arguments.backbone)
-
-
 if __name__ == "__main__":
-    main()
+    run(setting_from_command_line(__doc__))
