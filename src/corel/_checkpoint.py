@@ -66,13 +66,18 @@ class Identity:
     processes: int
 
     def require_same(self, stored: dict[str, Any], path: Path) -> None:
-        """Raise unless a stored identity is this one. More epochs than before are a longer run of the same training."""
-        theirs = dict(stored["config"])
-        if theirs["epochs"] <= self.config.epochs:
+        """Raise unless a stored identity is this one.
+
+        More epochs than before are a longer run of the same training, unless the step size depends on their number.
+        """
+        # A parameter that is younger than the checkpoint has a default that does what was done before it.
+        theirs = {**asdict(TrainConfig()), **stored["config"]}
+        if theirs["epochs"] <= self.config.epochs and self.config.schedule == "constant":
             theirs["epochs"] = self.config.epochs
         pairs = {
             **{name: (value, theirs.get(name)) for name, value in asdict(self.config).items()},
-            **{f"data {name}": (value, stored["data"].get(name)) for name, value in self.data.items()},
+            # A folder may have been moved: its content decides, not its name.
+            **{f"data {name}": (self.data[name], stored["data"].get(name)) for name in ("items", "sha256")},
             "processes": (self.processes, stored["processes"]),
         }
         for name, (here, there) in pairs.items():

@@ -16,7 +16,8 @@ class TrainConfig:
     """What a training does; together with the images and the number of threads it decides the weights.
 
     The defaults are the preset ``authors``: the settings of the code that made the published numbers. The preset
-    ``paper`` follows the text, where the connectivity loss is summed over branches and zero-length bars count.
+    ``paper`` follows the text, where the connectivity loss is summed over branches and zero-length bars count;
+    ``contrastive`` learns from views of images what no pixel says; ``features`` takes vectors.
 
     Example:
         >>> TrainConfig(epochs=5).weight, TrainConfig.preset("paper", epochs=5).branch_reduction
@@ -27,15 +28,18 @@ class TrainConfig:
     objective: str = _parameter("autoencoder", "what is learnt beside connectivity")
     branches: int = _parameter(16, "branches B of the latent space, each with its own connectivity loss")
     branch_dim: int = _parameter(10, "dimension D of each branch")
-    width: int = _parameter(32, "channels of the first convolution; each next one doubles them")
+    width: int = _parameter(32, "channels of the first convolution, doubled by the next; or units of an MLP")
     eta: float = _parameter(2.0, "death time η that the connectivity loss asks of every bar")
     p: float = _parameter(1.0, "norm of the latent space: 1, 2, inf or any real from 1 up")
     weight: float = _parameter(20.0, "weight λ of the connectivity loss")
     branch_reduction: Literal["mean", "sum"] = _parameter("mean", "how the branches' connectivity losses add up")
     zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")
     batch_size: int = _parameter(100, "images per step and process; connectivity is that of a batch")
+    cloud_size: int | None = _parameter(None, "latents of each batch that connectivity shapes; None is all of them")
     epochs: int = _parameter(50, "passes over the images")
-    learning_rate: float = _parameter(1e-3, "step size of Adam, constant")
+    learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
+    schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
+    weight_decay: float = _parameter(0.0, "share of the weights, times the step size, that a step takes away")
     precision: Literal["auto", "float32", "bfloat16"] = _parameter(
         "auto", "type of the convolutions; auto is bfloat16 where the processor is fast at it"
     )
@@ -51,12 +55,20 @@ class TrainConfig:
             value = getattr(self, name)
             _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
-        _require(0 <= self.weight < math.inf, f"weight must be finite and not negative, got {self.weight}")
+        _require(2 <= self.shaped <= self.batch_size, f"cloud_size must be 2 to batch_size, got {self.cloud_size}")
+        for name in ("weight", "weight_decay"):
+            value = getattr(self, name)
+            _require(0 <= value < math.inf, f"{name} must be finite and not negative, got {value}")
         _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")
+
+    @property
+    def shaped(self) -> int:
+        """How many latents of each batch connectivity shapes."""
+        return self.batch_size if self.cloud_size is None else self.cloud_size
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> TrainConfig:
-        """Give the named preset, ``authors`` or ``paper``, with some fields changed."""
+        """Give the named preset with some fields changed."""
         if name not in PRESETS:
             raise ValueError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
         return cls(**{**PRESETS[name], **changes})
@@ -66,11 +78,31 @@ _CHOICES = {
     "branch_reduction": ("mean", "sum"),
     "zero_bars": ("drop", "keep"),
     "precision": ("auto", "float32", "bfloat16"),
+    "schedule": ("constant", "one-cycle"),
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
     "authors": {},
     "paper": {"branch_reduction": "sum", "zero_bars": "keep"},
+    # A weight of 1/(b - 1) makes the connectivity term the mean miss of a bar, whatever the size b of the cloud.
+    "contrastive": {
+        "objective": "contrastive",
+        "weight": 1 / 127,
+        "cloud_size": 128,
+        "batch_size": 256,
+        "epochs": 40,
+        "learning_rate": 3e-3,
+        "schedule": "one-cycle",
+        "weight_decay": 0.01,
+    },
+    "features": {
+        "objective": "features",
+        "branches": 4,
+        "branch_dim": 4,
+        "width": 128,
+        "weight": 1 / 49,
+        "batch_size": 50,
+    },
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +20,11 @@ class Network(nn.Module, ABC):
         architecture: the keyword arguments that build this network again.
         encoder: maps what `prepare` returns to latents ``[n, branches·branch_dim]``.
         input_shape: the shape of one prepared item, without the batch.
+        half_weights: whether a backbone keeps matrices and kernels in half precision.
 
     """
+
+    half_weights: ClassVar[bool] = False
 
     architecture: dict[str, int]
     encoder: nn.Module
@@ -30,6 +33,13 @@ class Network(nn.Module, ABC):
     @abstractmethod
     def prepare(self, items: Any) -> Tensor:
         """Turn a batch as users hold it into the encoder's float32 input, or say what is wrong with it."""
+
+    def stored_state(self) -> dict[str, Tensor]:
+        """Give the weights and buffers as a file keeps them; vectors, so norms and statistics, are never rounded."""
+        return {
+            name: tensor.half() if self.half_weights and tensor.ndim > 1 else tensor
+            for name, tensor in self.state_dict().items()
+        }
 
     @torch.no_grad()
     def encode(self, items: Any, batch_size: int = 500, *, progress: bool = False) -> Tensor:

@@ -34,7 +34,7 @@ class Backbone:
         objective: the name of what it was trained on.
         eta: the death time that training asked for, and the radius of the paper's score.
         p: the norm of the latent space.
-        batch_size: the size of the batches whose connectivity was shaped.
+        batch_size: the number of latents at a time whose connectivity was shaped.
         deaths: per branch the mean over batches of the smallest, mean and largest death time, ``[B, 3]``:
             the paper's α̂, ε̂ and β̂.
         background: latents of auxiliary images, float32 ``[k, B·D]``.
@@ -156,7 +156,7 @@ class Backbone:
             temporary.unlink(missing_ok=True)
 
     def _tensors(self) -> dict[str, Tensor]:
-        weights = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        weights = {f"network.{name}": tensor for name, tensor in self.network.stored_state().items()}
         # Half precision is plenty for a background: its rounding is far below the spread of the latents.
         background = torch.from_numpy(self.background).half()
         return {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
@@ -187,7 +187,9 @@ def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Te
     with torch.device("meta"):
         network = objectives.find(objective).network_type(**architecture)
     weights = {
-        name.removeprefix("network."): tensor.float() for name, tensor in tensors.items() if name.startswith("network.")
+        name.removeprefix("network."): tensor.float() if tensor.is_floating_point() else tensor  # batch norm counts
+        for name, tensor in tensors.items()
+        if name.startswith("network.")
     }
     network.load_state_dict(weights, assign=True)
     return channels_last(network)

@@ -31,6 +31,9 @@ class Objective(nn.Module, ABC):
         """Draw the first weights from torch's global random state, for items of this shape as users hold them."""
         super().__init__()
 
+    def observe(self, items: Tensor) -> None:  # noqa: B027 (most objectives have nothing to take from the data)
+        """See all items once before the first step, to take from them what is no matter of descent, as a scale."""
+
     @abstractmethod
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the pretext loss of a batch, a scalar, and the latents ``[b, B·D]`` that connectivity shapes.

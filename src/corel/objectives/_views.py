@@ -1,0 +1,52 @@
+"""Random views of images: what a contrastive encoder learns to see through."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import affine_grid, grid_sample
+
+AREA = (0.2, 1.0)  # of the image that a crop shows
+ASPECT = 4 / 3  # the most that a crop is wider than high, or higher than wide
+JITTER = 0.4  # brightness, contrast and saturation change by up to this much
+GREY = 0.2  # share of the views without colour
+
+
+@torch.no_grad()
+def random_views(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Crop, mirror and recolour each image ``[n, channels, s, s]`` in [0, 1], each by its own draw."""
+    # The grid that a crop is read through must not be rounded to half precision: it would move by a pixel.
+    with torch.autocast(images.device.type, enabled=False):
+        return _recolour(_crop(images, generator), generator).contiguous(memory_format=torch.channels_last)
+
+
+def _crop(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Resize a random rectangle of each image, mirrored half of the time, to the whole."""
+    area = _uniform(*AREA, images, generator)
+    aspect = _uniform(-math.log(ASPECT), math.log(ASPECT), images, generator).exp()
+    width, height = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
+    zero = torch.zeros_like(width)
+    # Coordinates run from -1 to 1, so a rectangle of half-width w has its centre within 1 - w of the middle.
+    x, y = ((1 - side) * _uniform(-1, 1, images, generator) for side in (width, height))
+    mirrored = width * _uniform(-1, 1, images, generator).sign()
+    theta = torch.stack([mirrored, zero, x, zero, height, y], dim=1).reshape(-1, 2, 3)
+    grid = affine_grid(theta, list(images.shape), align_corners=False)
+    return grid_sample(images, grid, padding_mode="border", align_corners=False)
+
+
+def _recolour(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Change the brightness, then the contrast around the image's mean, then the saturation around its greys."""
+    brightness, contrast, saturation = (
+        _uniform(1 - JITTER, 1 + JITTER, images, generator).reshape(-1, 1, 1, 1) for _ in range(3)
+    )
+    grey = _uniform(0, 1, images, generator).reshape(-1, 1, 1, 1) < GREY
+    bright = images * brightness
+    contrasted = torch.lerp(bright.mean(dim=(1, 2, 3), keepdim=True), bright, contrast)
+    saturated = torch.lerp(contrasted.mean(dim=1, keepdim=True), contrasted, saturation.where(~grey, 0))
+    return saturated.clamp(0, 1)
+
+
+def _uniform(low: float, high: float, images: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.empty(len(images), device=images.device).uniform_(low, high, generator=generator)

@@ -1,0 +1,56 @@
+"""Contrastive learning (SimCLR): two views of one image belong together, those of two images do not."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+
+from corel._config import TrainConfig
+from corel.objectives._base import Objective
+from corel.objectives._residual import ResidualNetwork
+from corel.objectives._views import random_views
+
+TEMPERATURE = 0.2
+HIDDEN, PROJECTED = 256, 128  # the projection's widths
+
+
+class Contrastive(Objective):
+    """NT-Xent between two random views of each image, measured on a projection that is left behind after training.
+
+    The projection lets the latents keep what the loss wants forgotten. Connectivity shapes one view's latents: two
+    views of an image are close by design, and half of the bars would only say so.
+    """
+
+    loss_name = "nt_xent"
+    network_type = ResidualNetwork
+
+    def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
+        super().__init__(config, item_shape)
+        image_size, _, channels = item_shape
+        self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, channels, image_size)
+        self.projection = nn.Sequential(
+            nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
+        )
+
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Give the NT-Xent loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
+        images = self.network.prepare(items)
+        latents = self.network.encoder(random_views(torch.cat([images, images]), generator))
+        with torch.autocast(items.device.type, enabled=False):
+            return nt_xent(self.projection(latents)), latents[: len(items)]
+
+
+def nt_xent(projected: Tensor, temperature: float = TEMPERATURE) -> Tensor:
+    """Give the mean over ``[2b, d]`` of how surprising each one's other view is among the 2b - 1 others.
+
+    Rows i and b + i are views of one image; the softmax is over cosines divided by `temperature`.
+    """
+    directions = normalize(projected)
+    similarities = directions @ directions.T / temperature
+    others = similarities.masked_fill(torch.eye(len(projected), dtype=torch.bool, device=projected.device), -torch.inf)
+    partners = torch.arange(len(projected), device=projected.device).roll(len(projected) // 2)
+    return cross_entropy(others, partners)
+
+
+OBJECTIVE = Contrastive
