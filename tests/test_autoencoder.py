@@ -49,7 +49,9 @@ def test_parameters_are_as_many_as_the_authors_really_use() -> None:
     assert sum(p.numel() for p in autoencoder.parameters()) == 229_539
 
 
-@pytest.mark.parametrize(("branches", "branch_dim", "width", "channels", "size"), [(16, 10, 32, 3, 32), (2, 3, 4, 1, 8)])
+@pytest.mark.parametrize(
+    ("branches", "branch_dim", "width", "channels", "size"), [(16, 10, 32, 3, 32), (2, 3, 4, 1, 8)]
+)
 def test_shapes(branches: int, branch_dim: int, width: int, channels: int, size: int) -> None:
     autoencoder = Autoencoder(branches, branch_dim, width, channels, size)
     images = torch.rand(5, channels, size, size)
@@ -94,6 +96,8 @@ def test_to_unit_tensor_scales_and_moves_the_channels() -> None:
     [
         (np.zeros((32, 32, 3), np.uint8), ValueError, "a single image needs a leading dimension"),
         (np.zeros((1, 32, 32, 3), np.int64), TypeError, "must be uint8"),
+        (np.full((1, 3, 32, 32), 255.0), ValueError, r"must lie in \[0, 1\], got 255 to 255"),
+        (np.full((1, 3, 32, 32), np.nan), ValueError, "got nan to nan"),
         (["a.png"], ValueError, "got list"),
         (np.zeros((1, 16, 16, 3), np.uint8), ValueError, r"takes images of 3 channels and 32×32 pixels"),
         (np.zeros((1, 3, 32, 32), np.uint8), ValueError, r"\[1, 32, 3, 32\]"),

@@ -10,8 +10,9 @@ import safetensors
 import safetensors.torch
 import torch
 
+import corel.backbone
 from corel.autoencoder import Autoencoder
-from corel.backbone import Backbone
+from corel.backbone import DEFAULT, Backbone, shipped
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 8, 8, 3), np.uint8)
 
@@ -151,3 +152,32 @@ def test_onnx_agrees_with_torch_at_any_batch_size(backbone: Backbone, tmp_path: 
         images = torch.rand(n, 3, 8, 8)
         (latents,) = session.run(["latents"], {"images": images.numpy()})
         np.testing.assert_allclose(latents, backbone.encode(images), atol=1e-4)
+
+
+# --- What ships
+
+FOLDER = Path(corel.backbone.__file__).parent / "backbones"
+
+
+def test_two_backbones_ship_and_one_is_the_default() -> None:
+    assert {"cifar10-16x10", "tiny-imagenet-16x10"} <= set(shipped())
+    assert Backbone.load().digest == Backbone.load(DEFAULT).digest
+
+
+@pytest.mark.parametrize("name", ["cifar10-16x10", "tiny-imagenet-16x10"])
+def test_a_shipped_backbone_is_small_and_comes_with_its_card_and_log(name: str) -> None:
+    backbone = Backbone.load(name)
+    assert (FOLDER / f"{name}.safetensors").stat().st_size < 3_000_000
+    assert (backbone.eta, backbone.p, backbone.batch_size) == (2.0, 1.0, 100)
+    assert backbone.background.shape == (4000, 160)
+    alpha, epsilon, beta = backbone.deaths.T
+    assert (np.abs(epsilon - backbone.eta) < 0.1).all()
+    assert (alpha < epsilon).all()
+    assert (epsilon < beta).all()
+    log = json.loads((FOLDER / f"{name}.json").read_text())
+    assert log["results"]["digest"] == backbone.digest
+    assert log["results"]["metadata"] == backbone.metadata
+    card = (FOLDER / f"{name}.md").read_text()
+    assert backbone.describe() in card
+    for topic in ("Training data", "Apache-2.0", "reconstruct the images"):
+        assert topic in card

@@ -131,6 +131,12 @@ def test_senseless_parameters_are_refused(wrong: dict[str, Any]) -> None:
         TrainConfig(**wrong)
 
 
+@pytest.mark.parametrize(("shape", "sentence"), [((20, 8, 8), "square images"), ((20, 12, 12, 3), "multiple of 8")])
+def test_other_arrays_than_images_are_refused(shape: tuple[int, ...], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        train(np.zeros(shape, np.uint8), SMALL)
+
+
 def test_too_few_images_are_refused() -> None:
     with pytest.raises(ValueError, match="9 images do not fill a batch of 10 for each of 1 process"):
         train(images(9), SMALL)
@@ -263,6 +269,12 @@ def test_tensorboard_shows_the_same_metrics(tmp_path: Path) -> None:
     for name in ("reconstruction", "connectivity", "epsilon"):
         shown = {event.step: event.value for event in events.Scalars(name)}
         assert shown == pytest.approx({m["epoch"]: m[name] for m in read_metrics(tmp_path)})
+
+
+def test_a_moved_folder_continues(tmp_path: Path) -> None:
+    train(replace(images(), source="here"), SMALL, run_dir=tmp_path)
+    train(replace(images(), source="there"), replace(SMALL, epochs=3), run_dir=tmp_path)
+    assert [epoch["epoch"] for epoch in read_metrics(tmp_path)] == [1, 2, 3]
 
 
 # --- Objectives

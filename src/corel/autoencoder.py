@@ -130,8 +130,8 @@ def images_of(shape: tuple[int, ...], items: Any) -> Tensor:
 def to_unit_tensor(images: Any) -> Tensor:
     """Turn uint8 images ``[n, height, width, channels]`` into float32 ``[n, channels, height, width]`` in [0, 1].
 
-    Floating-point input is taken as already in that form. The result of uint8 input lies in memory as the input
-    did, which is the channels_last order that convolutions prefer.
+    Floating-point input must have that form already, up to the overshoot of a sharp resampling. The result of uint8
+    input lies in memory as the input did, which is the channels_last order that convolutions prefer.
     """
     tensor = torch.from_numpy(np.require(images, requirements="W")) if isinstance(images, np.ndarray) else images
     if not isinstance(tensor, Tensor) or tensor.ndim != 4:
@@ -144,6 +144,11 @@ def to_unit_tensor(images: Any) -> Tensor:
         return tensor.permute(0, 3, 1, 2).float().div_(255)
     if not tensor.is_floating_point():
         raise TypeError(f"images must be uint8 in 0…255 or floating point in [0, 1], got {tensor.dtype}")
+    if tensor.numel() and not (tensor.min() >= -0.5 and tensor.max() <= 1.5):
+        raise ValueError(
+            f"floating-point images must lie in [0, 1], got {tensor.min():g} to {tensor.max():g}; "
+            f"divide by 255 or undo a normalisation, or pass uint8"
+        )
     return tensor.float()
 
 

@@ -61,6 +61,14 @@ def test_training_writes_the_backbone_that_the_library_trains(source: Path, tmp_
     assert (tmp_path / "noise.run" / "metrics.jsonl").exists()
 
 
+def test_a_report_is_written_on_request(source: Path, tmp_path: Path) -> None:
+    result = corel_(
+        "train", str(source), f"--out={tmp_path / 'b.safetensors'}", f"--report={tmp_path / 'page.html'}", *SMALL
+    )
+    assert result.exit_code == 0, result.output
+    assert "</html>" in (tmp_path / "page.html").read_text()
+
+
 def test_the_same_command_with_more_epochs_continues(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "b.safetensors"
     for epochs in (1, 2):

@@ -67,6 +67,7 @@ def train(
     root: Root = None,
     size: Annotated[int, typer.Option(help="Images are resized to this many pixels a side, a multiple of 8.")] = 32,
     checkpoint_minutes: Annotated[float, typer.Option(min=0, help="Write a checkpoint this often.")] = 5.0,
+    report: Annotated[Path | None, typer.Option(help="Write a page with figures to this HTML file.")] = None,
     strict: Strict = False,
     quiet: Quiet = False,
     **changes: Any,
@@ -95,6 +96,10 @@ def train(
     if PartialState().is_main_process:
         backbone.save(out)
         typer.echo(backbone.describe())
+        if report is not None:
+            from corel.report import write_report
+
+            write_report(report, backbone, images=data, progress=not quiet)
 
 
 @backbone_app.command(epilog="Example: corel backbone show tiny-imagenet-16x10")

@@ -18,6 +18,11 @@ class Reconstruction(Objective):
 
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
+        if len(item_shape) != 3 or item_shape[0] != item_shape[1]:
+            raise ValueError(
+                f"the autoencoder learns from square images [n, size, size, channels], got [n, "
+                f"{', '.join(map(str, item_shape))}]; corel.images.open makes them"
+            )
         image_size, _, channels = item_shape
         self.network = Autoencoder(config.branches, config.branch_dim, config.width, channels, image_size)
 
