@@ -50,7 +50,11 @@ def ship(data: Path, runs: Path, seeds: list[int]) -> None:
     }
     cells = [_cell(runs, source, seed, target, *splits[target])
              for source in SOURCES for seed in seeds for target in SOURCES]  # fmt: skip
-    stages = [_fold(path, splits["cifar10"][0]) for path in sorted(runs.glob("*/epoch-*.safetensors"))]
+    stages = [
+        {"run": path.parent.name, "epochs": int(path.stem.removeprefix("epoch-")),
+         "auc": fold_auc(Backbone.load(path), splits["cifar10"][0])}
+        for path in sorted(runs.glob("*/epoch-*.safetensors"))
+    ]  # fmt: skip
     results = {"cells": cells, "means": _means(cells), "folds of CIFAR-10 train by epoch": stages}
     config = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": STAGES[-1], "preset": "authors", "seeds": seeds}
     seconds = time.perf_counter() - started
@@ -83,14 +87,14 @@ def _means(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return means
 
 
-def _fold(path: Path, images: ImageSet) -> dict[str, Any]:
-    """AUC within CIFAR-10's train split, tests apart from exemplars: shows where training has flattened."""
+def fold_auc(backbone: Backbone, images: ImageSet) -> float:
+    """AUC of the count score within one train split, tests apart from exemplars: no test image decides anything."""
     order = np.random.default_rng(0).permutation(len(images))
     tests, rest = images.take(order[:5000]), images.take(order[5000:])
     (row,) = evaluate(
-        Backbone.load(path), rest, tests, exemplars=[EXEMPLARS], scores=["count"], draws=DRAWS, controls=False
+        backbone, rest, tests, exemplars=[EXEMPLARS], scores=["count"], draws=DRAWS, controls=False
     ).summary()
-    return {"run": path.parent.name, "epochs": int(path.stem.removeprefix("epoch-")), "auc": row.mean}
+    return row.mean
 
 
 def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
