@@ -24,8 +24,8 @@ def markdown(heading: Row, rows: Iterable[Row]) -> str:
 
 def results() -> str:
     """Each cell of the protocol: the authors' AUC, ours by both scores, and the controls."""
-    document = read("backbones")["results"]
-    contrast = read("contrast")["results"]
+    backbones, contrast = read("backbones"), read("contrast")["results"]
+    document = backbones["results"]
     rows = []
     for mean in document["means"]:
         pair = (mean["auxiliary"], mean["evaluated"])
@@ -34,7 +34,9 @@ def results() -> str:
         values = [published, mean["count"], mean["contrast"], *(controls[name] for name in CONTROLS)]
         rows.append([_pair(*pair), *(f"{value:.3f}" for value in values)])
     heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
-    return markdown([*heading, *CONTROLS.values()], rows)
+    trainings, epochs = len({cell["seed"] for cell in document["cells"]}), backbones["config"]["epochs"]
+    note = f"Trainings of {epochs} epochs. corel: mean of {_number(trainings)}; authors and controls: one."
+    return f"{markdown([*heading, *CONTROLS.values()], rows)}\n\n{note}"
 
 
 CONTROLS = {
@@ -130,6 +132,10 @@ def weights() -> str:
 
 def _pair(auxiliary: str, evaluated: str) -> str:
     return f"{DATASETS[auxiliary]} → {DATASETS[evaluated]}"
+
+
+def _number(count: int) -> str:
+    return {1: "one", 2: "two", 3: "three"}.get(count, str(count))
 
 
 def _signed(value: float) -> str:
