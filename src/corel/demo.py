@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -17,7 +18,7 @@ from corel.images import ImageSet
 from corel.report import write_report
 from corel.training import TrainConfig, train
 
-SIZE = 16  # pixels a side; the digits were made at 8
+
 ENROLLED = 5  # digits enrolled in the gallery: 0 to 4. The others are strangers to it
 
 
@@ -40,19 +41,19 @@ class Enrolment:
 
 
 def compare(
-    out: Path, *, epochs: int = 30, width: int = 16, exemplars: int = 30, draws: int = 5, quiet: bool = False
+    out: Path, *, epochs: int = 20, width: int = 16, exemplars: int = 30, draws: int = 5, quiet: bool = False
 ) -> Comparison:
     """Train on one half of the digits with and without the loss, measure both on the other half, write the report."""
     say = console()
     say.quiet = quiet
-    auxiliary, (enrolled, test) = _open("train", SIZE), _halves(_open("test", SIZE))
+    auxiliary, (enrolled, test) = _open("train"), _halves(_open("test"))
     backbones = {}
     for name, weight in (("with the loss", 20.0), ("without the loss", 0.0)):
         say.print(f"Training on {len(auxiliary)} unlabelled digits {name} (λ = {weight:g})")
         config = TrainConfig(epochs=epochs, width=width, weight=weight)
         backbones[name] = train(auxiliary, config, progress=not quiet)
     say.print(f"Telling {len(test.classes)} digits apart on {len(test)} images that no encoder has seen")
-    evaluation = _measured(*backbones.values(), enrolled, test, exemplars, draws, quiet=quiet)
+    evaluation = _measured(backbones, enrolled, test, exemplars, draws, quiet=quiet)
     report = write_report(
         out / "report.html", backbones, images=auxiliary, evaluation=evaluation, enrolled=enrolled, test=test,
         title="corel on handwritten digits", progress=not quiet,
@@ -74,7 +75,7 @@ def enrol(out: Path, *, backbone: str | Path | None = None, quiet: bool = False)
         return Enrolment(path, out / "images", gallery.score(files), truth)
 
 
-def _open(split: str, size: int) -> ImageSet:
+def _open(split: str, size: int = 32) -> ImageSet:
     return images.open("digits", split, size=size, progress=False)
 
 
@@ -88,19 +89,20 @@ def _halves(digits: ImageSet) -> tuple[ImageSet, ImageSet]:
 
 
 def _measured(
-    shaped: Backbone, plain: Backbone, enrolled: ImageSet, test: ImageSet, exemplars: int, draws: int, *, quiet: bool
+    backbones: dict[str, Backbone], enrolled: ImageSet, test: ImageSet, exemplars: int, draws: int, *, quiet: bool
 ) -> Evaluation:
     """The encoder with the loss and all controls, then the one without: at η, and at a radius that suits it.
 
     A radius of 2 means nothing to latents that nobody scaled; its own mean death time, known without labels, is to
     them what η is to the others.
     """
-    settings = {"exemplars": [exemplars], "draws": draws, "progress": not quiet}
-    found = evaluate(shaped, enrolled, test, **settings)  # type: ignore[arg-type]
+    shaped, plain = backbones.values()
+    settings: dict[str, Any] = {"exemplars": [exemplars], "draws": draws, "progress": not quiet}
+    found = evaluate(shaped, enrolled, test, **settings)
     records = list(found.records)
     fitted = replace(plain, eta=float(plain.deaths[:, 1].mean()))
     for name, backbone in (("without the loss", plain), ("without the loss, radius fitted", fitted)):
-        control = evaluate(backbone, enrolled, test, controls=False, **settings)  # type: ignore[arg-type]
+        control = evaluate(backbone, enrolled, test, controls=False, **settings)
         records += [replace(record, method=f"{record.method}, {name}") for record in control.records]
     return replace(found, records=tuple(records))
 

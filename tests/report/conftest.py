@@ -35,7 +35,7 @@ class Case:
 @pytest.fixture(scope="session")
 def case() -> Case:
     halves = [_four_digits(split) for split in ("train", "test")]
-    config = TrainConfig(epochs=3, width=4, branches=3, branch_dim=2, batch_size=20)
+    config = TrainConfig(epochs=3, width=4, branches=2, branch_dim=3, batch_size=20)
     backbone = train(halves[0], config, progress=False)
     found = evaluate(backbone, *halves, exemplars=[5, 20], draws=2, progress=False)
     return Case(backbone, *halves, found)

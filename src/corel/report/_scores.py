@@ -148,7 +148,7 @@ def curves(scores: Scored | None) -> Section | None:
         "Recognised, and let in by mistake",
         "Whoever accepts lower scores recognises more members of a class and lets more strangers in. Each point of "
         "a curve is one such choice; the nearer to the upper left corner, the better. Thin lines are single "
-        f"classes, with {scores.exemplars} images enrolled each (the first draw).",
+        f"classes, with {scores.exemplars} images enrolled each (the first draw), counted within the radius η.",
         panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],
     )
 

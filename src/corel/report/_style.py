@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -33,7 +34,7 @@ VARIABLES = {
 SERIES = (SKY, SUNSET, GRASS, SUNFLOWER, "#8e6bbf", "#2aa5a0", "#c2577f", "#8a6d4b", "#7d8894", "#4aa3df")
 WIDTH = 4.2  # inches; 302 units in the SVG, so that nine-point text is readable at the width of a phone
 
-_SETTINGS = {
+_SETTINGS: Any = {
     "svg.fonttype": "none",  # text stays text: selectable, in the page's font, a tenth of the size
     "font.size": 9, "axes.titlesize": 9, "legend.fontsize": 8, "xtick.labelsize": 8, "ytick.labelsize": 8,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "xtick.color": MUTED, "ytick.color": MUTED,
@@ -61,7 +62,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     text = svg(figure, name).decode()
     text = text[text.index("<svg") :]
     used = set(re.findall(r"#([\w-]+)[\")]", text))
-    text = re.sub(r' id="([\w-]+)"', lambda found: found[0] if found[1] in used else "", text)
+    text = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", text)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub("|".join(VARIABLES), lambda found: VARIABLES[found[0]], text)
     text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", text)

@@ -128,9 +128,8 @@ def barcodes(seen: list[Cloud]) -> Section | None:
     return Section(
         "The same as a barcode",
         "One line for each merge of a single batch in the first branch: it starts at radius 0, where every point is "
-        "alone, and ends at "
-        "the radius at which its group touches another. Balls of radius r touch at distance 2r, so the loss wants "
-        "all lines to end at η/2 (orange). Lines of one length mean: no image is lonely, none is crowded.",
+        "alone, and ends at the radius at which its group touches another. Balls of radius r touch at distance 2r, so "
+        "the loss wants all lines to end at η/2 (orange). Lines of one length mean: no image is lonely, none crowded.",
         panels=panels,
     )
 
@@ -162,7 +161,7 @@ def _view(cloud: Cloud, labels: NDArray[np.int64] | None, sample: ImageSet | Non
         figure, axes = _style.panel(3.4)
         axes.add_collection(LineCollection(list(lines), colors=_style.MUTED, linewidths=0.7, alpha=0.6))
         if labels is None or sample is None:
-            axes.scatter(*flat.T, s=18, color=_style.SKY, zorder=2)
+            axes.scatter(flat[:, 0], flat[:, 1], s=18, color=_style.SKY, zorder=2)
         else:
             _scatter_classes(axes, flat, labels[: len(flat)], sample.classes)
         axes.set_aspect("equal", adjustable="datalim")
@@ -175,7 +174,7 @@ def _scatter_classes(
 ) -> None:
     for label, name in enumerate(classes):
         chosen = flat[labels == label]
-        axes.scatter(*chosen.T, s=18, color=_style.SERIES[label], zorder=2, label=_style.short(name))
+        axes.scatter(chosen[:, 0], chosen[:, 1], s=18, color=_style.SERIES[label], zorder=2, label=_style.short(name))
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0.1, borderpad=0)
 
 
