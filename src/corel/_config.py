@@ -90,7 +90,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "weight": 1 / 127,
         "cloud_size": 128,
         "batch_size": 256,
-        "epochs": 40,
+        "epochs": 25,
         "learning_rate": 3e-3,
         "schedule": "one-cycle",
         "weight_decay": 0.01,
@@ -102,6 +102,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "width": 128,
         "weight": 1 / 49,
         "batch_size": 50,
+        "epochs": 100,
+        "learning_rate": 3e-3,
     },
 }
 

@@ -31,7 +31,7 @@ class Objective(nn.Module, ABC):
         """Draw the first weights from torch's global random state, for items of this shape as users hold them."""
         super().__init__()
 
-    def observe(self, items: Tensor) -> None:  # noqa: B027 (most objectives have nothing to take from the data)
+    def observe(self, items: Tensor) -> None:
         """See all items once before the first step, to take from them what is no matter of descent, as a scale."""
 
     @abstractmethod
@@ -40,3 +40,13 @@ class Objective(nn.Module, ABC):
 
         `generator` is seeded for this step and process: randomness drawn from it survives a resumed training.
         """
+
+
+def image_shape(item_shape: tuple[int, ...]) -> dict[str, int]:
+    """Give the size and channels of square images ``[size, size, channels]``, or say that items are none."""
+    if len(item_shape) != 3 or item_shape[0] != item_shape[1]:
+        raise ValueError(
+            f"this objective learns from square images [n, size, size, channels], got [n, "
+            f"{', '.join(map(str, item_shape))}]; corel.images.open makes them, objective features takes vectors"
+        )
+    return {"image_size": item_shape[0], "channels": item_shape[2]}

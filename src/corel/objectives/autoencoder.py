@@ -7,7 +7,7 @@ from torch import Tensor
 
 from corel._config import TrainConfig
 from corel.autoencoder import Autoencoder
-from corel.objectives._base import Objective
+from corel.objectives._base import Objective, image_shape
 
 
 class Reconstruction(Objective):
@@ -18,13 +18,7 @@ class Reconstruction(Objective):
 
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
-        if len(item_shape) != 3 or item_shape[0] != item_shape[1]:
-            raise ValueError(
-                f"the autoencoder learns from square images [n, size, size, channels], got [n, "
-                f"{', '.join(map(str, item_shape))}]; corel.images.open makes them"
-            )
-        image_size, _, channels = item_shape
-        self.network = Autoencoder(config.branches, config.branch_dim, config.width, channels, image_size)
+        self.network = Autoencoder(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the reconstruction loss of uint8 images ``[b, s, s, channels]`` and their latents."""

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from corel._config import TrainConfig
-from corel.objectives._base import Objective
+from corel.objectives._base import Objective, image_shape
 from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import random_views
 
@@ -27,8 +27,7 @@ class Contrastive(Objective):
 
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
-        image_size, _, channels = item_shape
-        self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, channels, image_size)
+        self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
         self.projection = nn.Sequential(
             nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
         )

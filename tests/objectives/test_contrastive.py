@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from corel._schedule import step_size
+from corel.backbone import Backbone
+from corel.loss import ConnectivityLoss
+from corel.objectives._residual import ResidualNetwork
+from corel.objectives._views import random_views
+from corel.objectives.contrastive import Contrastive, nt_xent
+from corel.training import TrainConfig, TrainingInterrupted, train
+
+SMALL = TrainConfig.preset(
+    "contrastive", branches=2, branch_dim=3, width=4, batch_size=16, cloud_size=8, weight=1 / 7, epochs=2,
+    precision="float32",
+)  # fmt: skip
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def squares(count: int = 64) -> NDArray[np.uint8]:
+    """Images of four coloured squares each: something that survives cropping."""
+    corners = np.random.default_rng(0).integers(0, 256, (count, 2, 2, 3), np.uint8)
+    return np.kron(corners, np.ones((1, 8, 8, 1), np.uint8))
+
+
+# --- Views
+
+
+def test_views_follow_the_generator_and_differ_from_one_another() -> None:
+    images = torch.rand(6, 3, 16, 16, generator=seeded(9))
+    views = random_views(torch.cat([images, images]), seeded())
+    torch.testing.assert_close(random_views(torch.cat([images, images]), seeded()), views, rtol=0, atol=0)
+    assert not torch.equal(random_views(torch.cat([images, images]), seeded(1)), views)
+    assert (views[:6] - views[6:]).abs().amax(dim=(1, 2, 3)).min() > 0.01
+    assert views.shape == (12, 3, 16, 16)
+    assert 0 <= views.min() <= views.max() <= 1
+
+
+def test_a_view_s_draws_are_its_own() -> None:
+    """The same image many times: a view knows nothing of its neighbours, and a fifth of the views are grey."""
+    image = torch.rand(1, 3, 16, 16, generator=seeded(9))
+    views = random_views(image.expand(2000, -1, -1, -1), seeded())
+    grey = (views.amax(dim=1) - views.amin(dim=1)).amax(dim=(1, 2)) < 1e-6
+    assert 0.16 < grey.float().mean() < 0.24
+    assert len(views.flatten(1).unique(dim=0)) == 2000
+
+
+def test_a_crop_shows_a_rectangle_of_the_image_and_half_are_mirrored() -> None:
+    """On a ramp every crop is a ramp whose slope is the crop's width, negative when mirrored."""
+    ramp = torch.linspace(0.3, 0.6, 16).expand(500, 3, 16, 16).clone()
+    views = random_views(ramp, seeded())
+    rows = views.mean(dim=1)
+    torch.testing.assert_close(rows[:, :1].expand_as(rows), rows)  # no row differs: columns stay columns
+    falling = rows[:, 0, -1] < rows[:, 0, 0]
+    assert 0.44 < falling.float().mean() < 0.56
+
+
+def test_views_are_the_same_under_autocast() -> None:
+    images = torch.rand(4, 3, 16, 16, generator=seeded(9))
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = random_views(images, seeded())
+    torch.testing.assert_close(rounded, random_views(images, seeded()), rtol=0, atol=0)
+
+
+# --- The loss
+
+
+def nt_xent_by_loops(projected: Tensor, temperature: float) -> float:
+    rows = [row / np.linalg.norm(row) for row in projected.double().numpy()]
+    count = len(rows)
+    total = 0.0
+    for i, row in enumerate(rows):
+        partner = (i + count // 2) % count
+        others = sum(math.exp(row @ rows[k] / temperature) for k in range(count) if k != i)
+        total -= math.log(math.exp(row @ rows[partner] / temperature) / others)
+    return total / count
+
+
+@pytest.mark.parametrize("temperature", [0.2, 1.0])
+def test_nt_xent_is_its_definition(temperature: float) -> None:
+    projected = torch.randn(14, 5, generator=seeded())
+    assert nt_xent(projected, temperature).item() == pytest.approx(nt_xent_by_loops(projected, temperature), rel=1e-5)
+
+
+def test_nt_xent_knows_its_extremes() -> None:
+    """Views that agree on b orthogonal directions: log(1 + (2b - 2)·exp(-1/τ)); all the same: log(2b - 1)."""
+    agreeing = torch.eye(6).repeat(2, 1)
+    assert nt_xent(agreeing, 0.5).item() == pytest.approx(math.log(1 + 10 * math.exp(-2)), rel=1e-5)
+    assert nt_xent(torch.ones(12, 4), 0.5).item() == pytest.approx(math.log(11), rel=1e-5)
+
+
+def test_connectivity_reaches_every_weight_of_the_encoder_and_none_of_the_projection() -> None:
+    torch.manual_seed(0)
+    objective = Contrastive(SMALL, (16, 16, 3))
+    loss, latents = objective(torch.from_numpy(squares(16)), seeded())
+    assert loss.ndim == 0
+    assert latents.shape == (16, 6)
+    torch.autograd.backward(ConnectivityLoss(2.0, 2)(latents[:8]))
+    *gradients, of_last_bias = [p.grad for p in objective.network.parameters()]
+    assert all(gradient is not None and gradient.abs().sum() > 0 for gradient in gradients)
+    assert of_last_bias is not None
+    assert of_last_bias.abs().max() < 1e-4  # it moves all latents alike
+    assert all(p.grad is None for p in objective.projection.parameters())
+
+
+# --- Training
+
+
+def test_training_lowers_both_losses() -> None:
+    """The pretext goes below log(2b - 1), which an encoder gets that cannot tell one image from another."""
+    first, *_, last = train(squares(), replace(SMALL, epochs=12, width=8)).metadata["history"]
+    assert last["nt_xent"] < min(first["nt_xent"], math.log(31)) - 0.1
+    assert last["connectivity"] < 0.5 * first["connectivity"]
+
+
+def test_a_stopped_training_continues_to_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch norm's statistics and the step size go on where they were, in the middle of an epoch too."""
+    whole = train(squares(), SMALL)
+    stop_at(3, monkeypatch)
+    with pytest.raises(TrainingInterrupted, match="after step 3"):
+        train(squares(), SMALL, run_dir=tmp_path)
+    monkeypatch.undo()
+    assert train(squares(), SMALL, run_dir=tmp_path).digest == whole.digest
+
+
+def stop_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask a training to stop after this step, as Ctrl-C does."""
+    from corel import training
+
+    asked = iter([*[False] * (step - 1), True])
+    monkeypatch.setattr(training, "_any_process", lambda *_: next(asked))
+
+
+def test_more_epochs_are_another_training_where_the_step_size_depends_on_them(tmp_path: Path) -> None:
+    train(squares(), replace(SMALL, epochs=1), run_dir=tmp_path)
+    with pytest.raises(ValueError, match="epochs was 1 and is now 2"):
+        train(squares(), SMALL, run_dir=tmp_path)
+
+
+def test_one_cycle_is_torch_s() -> None:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=57, cycle_momentum=False)
+    for step in range(57):
+        assert step_size(SMALL, step, 57) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9)
+        optimizer.step()
+        schedule.step()
+    assert step_size(replace(SMALL, schedule="constant"), 5, 57) == 3e-3
+
+
+def test_the_cloud_is_what_the_backbone_remembers() -> None:
+    assert train(squares(), replace(SMALL, epochs=1)).batch_size == 8
+    with pytest.raises(ValueError, match="cloud_size must be 2 to batch_size, got 17"):
+        replace(SMALL, cloud_size=17)
+
+
+# --- The backbone
+
+
+def test_the_file_gives_the_same_latents_and_statistics(tmp_path: Path) -> None:
+    backbone = train(squares(), SMALL)
+    backbone.save(tmp_path / "b.safetensors")
+    again = Backbone.load(tmp_path / "b.safetensors")
+    assert again.digest == backbone.digest
+    np.testing.assert_array_equal(again.encode(squares()), backbone.encode(squares()))
+    counts = [value for name, value in again.network.state_dict().items() if name.endswith("num_batches_tracked")]
+    assert {(value.dtype, int(value)) for value in counts} == {(torch.int64, 8)}  # two epochs of four steps
+    assert backbone.background == pytest.approx(backbone.encode(squares())[order_of(backbone)], abs=2e-3)
+
+
+def order_of(backbone: Backbone) -> Tensor:
+    from corel.training import _order
+
+    return _order(SMALL.seed, SMALL.epochs, len(squares()))
+
+
+def test_an_image_s_latent_does_not_depend_on_its_batch() -> None:
+    """Encoding uses the statistics that training gathered, not those of the images at hand."""
+    backbone = train(squares(), SMALL)
+    together, alone = backbone.encode(squares(8)), backbone.encode(squares(8), batch_size=1)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_the_shipped_size_is_under_six_megabytes() -> None:
+    network = ResidualNetwork()
+    held = sum(tensor.nbytes for tensor in network.stored_state().values()) + 4000 * 160 * 2
+    assert held < 6e6
+    assert sum(parameter.numel() for parameter in network.parameters()) == 1_980_096
+
+
+def test_other_shapes_are_refused_with_what_is_needed() -> None:
+    with pytest.raises(ValueError, match="square images"):
+        train(np.zeros((20, 5), np.float32), SMALL)
+    with pytest.raises(ValueError, match="takes images of 3 channels and 32×32 pixels"):
+        ResidualNetwork().encode(squares(2))
