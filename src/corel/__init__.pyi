@@ -15,5 +15,6 @@ from .persistence import barcode as barcode
 from .persistence import death_times as death_times
 from .persistence import merge_edges as merge_edges
 from .persistence import plot_barcode as plot_barcode
+from .report import write_report as write_report
 from .training import TrainConfig as TrainConfig
 from .training import train as train

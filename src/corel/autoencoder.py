@@ -1,4 +1,4 @@
-"""The autoencoder of the paper's experiments (Fig. 4): strided convolutions into branches, and back.
+"""The autoencoder of the paper's experiments (Fig. 3): strided convolutions into branches, and back.
 
 Each branch is a low-dimensional cloud of its own: few dimensions are needed for connectivity to mean anything,
 many to describe an image.

@@ -15,11 +15,11 @@ class Barcode(NamedTuple):
     """The finite bars of 0-dimensional persistence as the paper draws them: balls of radius r, so bars end at ε_t/2."""
 
     births: Tensor
-    """Zeros ``[..., b-1]``: every component is a point and exists from the start."""
+    """Zeros ``[..., b-1]``, since every component is a point and exists from the start."""
     deaths: Tensor
     """ε_t/2 ``[..., b-1]``, ascending, differentiable."""
     pairs: Tensor
-    """The merging edges (i, j), i < j, ``[..., b-1, 2]`` int64: which two points met."""
+    """The merging edges (i, j), i < j, which two points met, int64 ``[..., b-1, 2]``."""
 
 
 def merge_edges(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
