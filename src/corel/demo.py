@@ -18,7 +18,6 @@ from corel.images import ImageSet
 from corel.report import write_report
 from corel.training import TrainConfig, train
 
-
 ENROLLED = 5  # digits enrolled in the gallery: 0 to 4. The others are strangers to it
 
 
