@@ -195,6 +195,21 @@ def test_an_empty_class_accepts_nothing_and_rejects_nothing() -> None:
     np.testing.assert_array_equal(bank.thresholds(0.4), [-np.inf, 1.0])
 
 
+def test_a_bank_keeps_what_it_was_given() -> None:
+    exemplars = np.zeros((2, 2), np.float32)
+    bank = ClassBank.of([exemplars], branches=1, radius=1.0)
+    exemplars += 9
+    frozen = ClassBank(exemplars, np.array([0, 2]), branches=1, radius=1.0)
+    exemplars -= 9
+    assert [each.scores([[0.0, 0.0]]).item() for each in (bank, frozen)] == [2.0, 0.0]
+
+
+def test_read_only_points_are_scored() -> None:
+    points = np.zeros((1, 2))
+    points.setflags(write=False)
+    assert ClassBank.of([np.zeros((2, 2))], branches=1, radius=1.0).scores(points) == 2.0
+
+
 def test_no_points_give_no_rows() -> None:
     bank = ClassBank.of([np.zeros((2, 2))], branches=1, radius=1.0)
     assert bank.scores(np.zeros((0, 2))).shape == bank.p_values(np.zeros((0, 2))).shape == (0, 1)
@@ -229,5 +244,7 @@ def test_bad_points_are_refused_with_a_sentence() -> None:
         bank.p_values(np.zeros((1, 4)), ties="optimistic")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rate must lie strictly between 0 and 1"):
         bank.thresholds(1.0)
+    with pytest.raises(IndexError):
+        bank.explain(np.zeros((1, 4)), index=1)
     with pytest.raises(ValueError, match="at least one class"):
         ClassBank.of([], branches=1, radius=1.0)

@@ -89,7 +89,7 @@ class ClassBank:
     score: Score = "auto"
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.exemplars)
+        given = np.array(self.exemplars)  # a copy: what is enrolled stays as it was
         exemplars = as_latents(given, np.float64 if given.dtype == np.float64 else np.float32, "exemplars")
         check_settings(self.branches, self.radius, exemplars.shape[1])
         self._set(exemplars=exemplars, offsets=check_offsets(self.offsets, len(exemplars)))
@@ -153,6 +153,7 @@ class ClassBank:
     def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
         points = self._split(self._latents(z, "z"))
+        index = range(len(self.sizes))[index]
         bag = slice(self.offsets[index], self.offsets[index + 1])
         masses = _cpu.mass(points, np.ascontiguousarray(self._classes.exemplars[:, :, bag]), self._window)
         parts: Doubles = masses.astype(np.float64)

@@ -18,8 +18,8 @@ Latents: TypeAlias = ArrayLike | Tensor
 
 
 def as_latents(z: Latents, dtype: type[np.floating[Any]], name: str) -> Points:
-    """`z` as a contiguous finite matrix of `dtype` in main memory."""
-    latents = np.ascontiguousarray(z.detach().cpu() if isinstance(z, Tensor) else z, dtype)
+    """`z` as a finite matrix of `dtype` in main memory, laid out as the kernels are compiled for."""
+    latents: Points = np.require(z.detach().cpu() if isinstance(z, Tensor) else z, dtype, ["C", "W"])
     if latents.ndim != 2:
         raise ValueError(f"{name} must be a matrix [n, branches·dim], not an array of shape {latents.shape}")
     if not np.isfinite(latents).all():

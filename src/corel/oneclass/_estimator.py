@@ -37,10 +37,10 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     Args:
         branches: The parts B into which the columns `[n, B·D]` of a latent are split.
-        radius: L1 radius of the balls in which exemplars are counted; the η the encoder was trained for.
+        radius: L1 distance within which exemplars count; the η the encoder was trained for.
         score: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
-            the class's rate of such neighbours to the background's, summed; `"auto"`, contrast where a
-            background is given, else count.
+            the class's rate of neighbours, weighed by their distance, to the background's, summed; `"auto"`, contrast
+            where a background is given, else count.
         background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
         rate: The false-alarm rate of `predict`: the share of in-class points it may reject.
 
