@@ -1,7 +1,7 @@
 """Does a decision keep its rate, and what does it detect? CIFAR-10 with the Tiny-ImageNet backbone.
 
 ``python -m experiments.conformal --data DIR`` enrols m train images of each class, asks for the conformal p-values of
-2,000 test images, and repeats that over many draws, for the guarantee is about fresh exemplars too: one bag of 120
+1,000 test images, and repeats that over many draws, for the guarantee is about fresh exemplars too: one bag of 120
 alone varies by about ±.02. It writes experiments/results/conformal.json and docs/figures/conformal.png.
 """
 
@@ -30,7 +30,7 @@ BACKBONE = "tiny-imagenet-16x10"
 CURVE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 EXEMPLARS = (10, 20, 50, 120, 250, 500)
 DRAWS = {120: 50}  # at the paper's m; 10 draws elsewhere
-TESTED = 2000  # test images a draw
+TESTED = 1000  # test images a draw
 
 Score = Literal["count", "contrast"]
 SCORES: tuple[Score, ...] = ("count", "contrast")
