@@ -55,14 +55,26 @@ def _sentence(phrase: str) -> str:
 
 @_with_every_field
 def train(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A known name, a folder, or a .npy or .npz file.")],
+    source: Annotated[
+        str | None, typer.Argument(metavar="SOURCE", help="A known name, a folder, or a .npy or .npz file.")
+    ] = None,
+    *,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="In place of images, a .npy or .npz file of vectors, floats [n, d]."),
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the backbone goes.")],
     run: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Checkpoints and metrics.", show_default="FILE with .run")
     ] = None,
     preset: Annotated[
-        str, typer.Option(metavar="|".join(PRESETS), help="The settings behind the published numbers, or the text's.")
-    ] = "authors",
+        str | None,
+        typer.Option(
+            metavar="|".join(PRESETS),
+            help="The settings behind the published numbers, the text's, or those of another objective.",
+            show_default="authors; features with --features",
+        ),
+    ] = None,
     split: Annotated[str, typer.Option(help="train or test (val is read as test).")] = "train",
     root: Root = None,
     size: Annotated[int, typer.Option(help="Images are resized to this many pixels a side, a multiple of 8.")] = 32,
@@ -72,16 +84,23 @@ def train(
     quiet: Quiet = False,
     **changes: Any,
 ) -> None:
-    """Train an encoder on unlabelled images; after an interruption the same command continues.
+    """Train an encoder on unlabelled images or vectors; after an interruption the same command continues.
 
     It runs as well in several processes: torchrun --nproc-per-node 2 --no-python corel train …
     """
+    if (source is None) == (features is None):
+        raise ValueError("train on what? Give either SOURCE, which has images, or --features FILE")
+    preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
     from accelerate import PartialState
 
-    from corel import images, training
+    from corel import _arrayfile, images, training
 
-    data = images.open(source, split, root=root, size=size, strict=strict, progress=not quiet)
+    data: Any
+    if features is not None:
+        data = _arrayfile.load_features(features)
+    else:
+        data = images.open(source, split, root=root, size=size, strict=strict, progress=not quiet)
     try:
         backbone = training.train(
             data,
@@ -93,13 +112,15 @@ def train(
     except training.TrainingInterrupted as stopped:
         typer.echo(f"corel: {stopped}", err=True)
         raise typer.Exit(130) from stopped
+    if features is not None:
+        backbone.metadata["data"]["source"] = str(features)
     if PartialState().is_main_process:
         backbone.save(out)
         typer.echo(backbone.describe())
         if report is not None:
             from corel.report import write_report
 
-            write_report(report, backbone, images=data, progress=not quiet)
+            write_report(report, backbone, images=data if features is None else None, progress=not quiet)
 
 
 @backbone_app.command(epilog="Example: corel backbone show tiny-imagenet-16x10")

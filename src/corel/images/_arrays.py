@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corel import _arrayfile
 from corel._terminal import track
 from corel.images._convert import from_array
 from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered, only_train
@@ -29,7 +28,7 @@ def read_array(images: NDArray[Any], manner: Manner, source: str = "an array") -
 
 def read_array_file(path: Path, split: str, manner: Manner) -> ImageSet:
     """Read an .npy file, or the entries of an .npz file that belong to `split`."""
-    content = _load(path)
+    content = _arrayfile.load(path)
     if isinstance(content, np.ndarray):
         only_train(split, str(path))
         return read_array(content, manner, str(path))
@@ -49,17 +48,6 @@ def resize_all(images: NDArray[Any], manner: Manner) -> UInt8Array:
     for i in track(range(len(images)), "resizing", quiet=not manner.progress):
         pixels[i] = from_array(images[i], size)
     return pixels
-
-
-def _load(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
-    with path.open("rb") as file:
-        try:
-            content = np.load(file, allow_pickle=False)
-            return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
-        except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(
-                f"{path} is damaged, no numpy file, or needs a pickle, which is not read: {error}"
-            ) from error
 
 
 def _entries(
