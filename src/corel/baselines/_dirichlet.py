@@ -35,7 +35,7 @@ def _first_guess(mean: Doubles, target: Doubles) -> Doubles:
     """The samples' mean, concentrated as Stirling's approximation of the likelihood asks."""
     mean = np.maximum(mean, np.finfo(np.float64).tiny)
     divergence = np.sum(mean * (np.log(mean) - target), axis=-1, keepdims=True)
-    concentration = (mean.shape[-1] - 1) / 2 / np.maximum(divergence, np.finfo(np.float64).tiny)
+    concentration = (mean.shape[-1] - 1) / 2 / np.maximum(divergence, 1e-12)
     return np.asarray(mean * concentration)
 
 

@@ -21,7 +21,7 @@ class DeepSVDD(Baseline):
     """Deep-SVDD: codes pulled towards one centre; the score is minus the squared distance to it.
 
     The known failure is collapse, a network that maps every image to the centre. Without biases, and with a centre
-    that has no zero coordinate, it cannot be reached by vanishing weights; should it be reached, `fit` raises.
+    that has no zero coordinate, vanishing weights do not minimise the loss; where they vanish even so, `fit` raises.
 
     Attributes:
         epochs: of the pull towards the centre; the learning rate falls to a tenth after `drop_at` of them.
@@ -86,14 +86,14 @@ class DeepSVDD(Baseline):
         spread, length = codes.std(dim=0).norm(), self._centre.norm().item()
         if not spread > COLLAPSED * length:
             raise RuntimeError(
-                f"Deep-SVDD collapsed: noise and the class have the same code (spread {spread:.2g}, centre {length:.2g} "
-                f"from zero), so every image would get the same score; fit with fewer epochs than {self.epochs}, or with "
-                f"a learning_rate below {self.learning_rate:g} or a weight_decay below {self.weight_decay:g}"
+                f"Deep-SVDD collapsed: noise and the class have the same code (spread {spread:.2g}, the centre is "
+                f"{length:.2g} from zero), so every image would get the same score; fit with epochs below {self.epochs}"
+                f", learning_rate below {self.learning_rate:g} or weight_decay below {self.weight_decay:g}"
             )
 
 
 def normalise_contrast(images: Tensor) -> Tensor:
-    """Subtract each image's mean and divide by its mean absolute deviation; a blank image becomes zero."""
+    """Subtract each image's mean and divide by its mean absolute deviation; a blank image becomes about zero."""
     centred = images - images.mean(dim=(1, 2, 3), keepdim=True)
     return centred / centred.abs().mean(dim=(1, 2, 3), keepdim=True).clamp_min(1e-6)
 

@@ -1,0 +1,160 @@
+"""Every baseline solves a planted problem, survives two images, repeats itself, and refuses with a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from corel.baselines import ADT, DAGMM, DSEBM, OCSVM, Baseline, DeepSVDD
+from corel.baselines._shared import batches
+from corel.images import ImageSet
+from experiments.baselines import ORACLE, Protocol, best_of_grid, run, stratified, summarise
+
+PLANTED = [
+    OCSVM(epochs=10, batch_size=12),
+    DSEBM(epochs=15, batch_size=12),
+    DAGMM(epochs=15, batch_size=12),
+    DeepSVDD(epochs=8, pretraining_epochs=8, batch_size=12, learning_rate=1e-3),
+    ADT(epochs=1, width=1, batch_size=32),
+]
+SHORT = [replace(each, epochs=1) for each in PLANTED[:3]] + [
+    DeepSVDD(epochs=1, pretraining_epochs=1),
+    ADT(epochs=1, width=1),
+]
+
+
+def named(baseline: Baseline) -> str:
+    return type(baseline).__name__
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The batches are so small that a second thread only waits."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def ramps(count: int, *, rising: bool, seed: int) -> NDArray[np.uint8]:
+    """Images that brighten, or darken, from left to right: their means are equal, their mirror images are not."""
+    rng = np.random.default_rng(seed)
+    slope = np.linspace(-1, 1, 32)[:, None] * (1 if rising else -1)
+    pixels = 128 + rng.uniform(80, 95, (count, 1, 1, 1)) * slope + rng.normal(0, 10, (count, 32, 32, 3))
+    return pixels.clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("baseline", PLANTED, ids=named)
+def test_a_planted_problem_is_solved(baseline: Baseline) -> None:
+    count = 6 if isinstance(baseline, ADT) else 24
+    asked = np.concatenate([ramps(8, rising=True, seed=1), ramps(8, rising=False, seed=2)])
+    scores = baseline.fit(ramps(count, rising=True, seed=0)).score_samples(asked)
+    assert scores.dtype == np.float64
+    assert scores.shape == (16,)
+    assert len(np.unique(scores)) > 8
+    assert roc_auc_score(np.repeat([True, False], 8), scores) > 0.9
+    if isinstance(baseline, ADT):
+        both = baseline.scores(asked)
+        np.testing.assert_array_equal(both["dirichlet"], scores)
+        assert roc_auc_score(np.repeat([True, False], 8), both["plain"]) > 0.9
+        assert both["plain"].min() >= 0
+        assert both["plain"].max() <= 1
+
+
+@pytest.mark.parametrize("baseline", SHORT, ids=named)
+def test_two_images_are_enough_and_a_seed_decides(baseline: Baseline) -> None:
+    two, asked = ramps(2, rising=True, seed=0), ramps(3, rising=False, seed=1)
+    state = torch.get_rng_state()
+    first = replace(baseline).fit(two).score_samples(asked)
+    assert torch.equal(torch.get_rng_state(), state)
+    again, other = (replace(baseline, seed=seed).fit(two).score_samples(asked) for seed in (0, 1))
+    assert np.isfinite(first).all()
+    assert len(np.unique(first)) == 3
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("baseline", SHORT, ids=named)
+def test_equal_images_give_finite_scores(baseline: Baseline) -> None:
+    """DAGMM's covariances are singular then, and the Dirichlet likelihood has no maximum."""
+    equal = np.repeat(ramps(1, rising=True, seed=0), 4, axis=0)
+    scores = replace(baseline).fit(equal).score_samples(np.concatenate([equal[:1], ramps(1, rising=False, seed=1)]))
+    assert np.isfinite(scores).all()
+    assert scores[0] != scores[1]
+
+
+def test_a_blank_class_is_survived_by_contrast_normalisation() -> None:
+    blank = np.full((2, 32, 32, 3), 77, np.uint8)
+    scores = DeepSVDD(epochs=1, pretraining_epochs=1).fit(blank).score_samples(blank)
+    assert np.isfinite(scores).all()
+
+
+def test_a_collapse_is_an_error() -> None:
+    """A decay so strong that the weights vanish maps every image to zero."""
+    collapsing = DeepSVDD(epochs=150, pretraining_epochs=1, weight_decay=1e7, learning_rate=3e-3)
+    with pytest.raises(RuntimeError, match=r"collapsed.*weight_decay below 1e\+07"):
+        collapsing.fit(ramps(2, rising=True, seed=0))
+    with pytest.raises(NotFittedError):
+        collapsing.score_samples(ramps(2, rising=True, seed=0))
+
+
+def test_a_divergence_is_an_error() -> None:
+    with pytest.raises(FloatingPointError, match="learning_rate below 1e"):
+        DSEBM(epochs=30, learning_rate=1e30).fit(ramps(4, rising=True, seed=0))
+
+
+def test_what_is_refused() -> None:
+    images = ramps(3, rising=True, seed=0)
+    with pytest.raises(NotFittedError, match="call fit"):
+        DSEBM().score_samples(images)
+    with pytest.raises(ValueError, match=r"uint8 \[n, 32, 32, 3\], got uint8 \[3, 16, 32, 3\]"):
+        DSEBM().fit(images[:, ::2])
+    with pytest.raises(ValueError, match="two images or more, got 1"):
+        DSEBM().fit(images[:1])
+    with pytest.raises(ValueError, match="an epoch and a batch_size of 2, got 0 and 128"):
+        DSEBM(epochs=0).fit(images)
+    with pytest.raises(ValueError, match="'plain' or 'dirichlet', got 'other'"):
+        ADT(score="other").fit(images)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(2, [2]), (9, [4, 5]), (8, [4, 4]), (10, [4, 4, 2])])
+def test_no_batch_has_one_image(count: int, sizes: list[int]) -> None:
+    parts = batches(count, 4)
+    assert [len(part) for part in parts] == sizes
+    assert sorted(torch.cat(parts).tolist()) == list(range(count))
+
+
+def test_the_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    pixels = np.concatenate([ramps(6, rising=True, seed=0), ramps(6, rising=False, seed=1)])
+    names = [str(i) for i in range(12)]
+    images = ImageSet(pixels, np.repeat([0, 1], 6), ("up", "down"), names, "ramps")
+    methods: dict[str, Baseline] = {"DSEBM": SHORT[1], "OC-SVM (CAE)": SHORT[0], "ADT": SHORT[4]}
+    protocol = Protocol(exemplars=4, adt_test_images=4)
+    first = run({"DSEBM": methods["DSEBM"]}, ["up"], images, images, protocol, tmp_path)
+    rows = run(methods, ["up"], images, images, protocol, tmp_path)
+    assert rows[: len(first)] == first
+    assert rows == json.loads((tmp_path / "baselines.partial.json").read_text())
+    assert [row["test images"] for row in rows] == [12, 12, 4]
+    assert list(summarise(rows)) == ["DSEBM", "OC-SVM (CAE)", ORACLE, "ADT (plain)", "ADT (Dirichlet)"]
+    assert not run({"DSEBM": replace(methods["DSEBM"], epochs=9)}, [], images, images, protocol, tmp_path)
+
+
+def test_the_oracle_is_above_every_point_of_its_grid() -> None:
+    images, truth = ramps(8, rising=True, seed=0), np.arange(8) % 2 == 0
+    baseline = OCSVM(epochs=1, nu=0.5, gamma=0.25).fit(images)
+    best = best_of_grid(baseline, images, images, truth)
+    assert roc_auc_score(truth, baseline.score_samples(images)) <= best <= 1
+
+
+def test_a_stratified_subset_has_every_class_equally() -> None:
+    images = ImageSet(ramps(30, rising=True, seed=0), np.arange(30) % 3, ("a", "b", "c"), ["x"] * 30, "ramps")
+    assert np.bincount(np.asarray(stratified(images, 12, 0).labels)).tolist() == [4, 4, 4]
