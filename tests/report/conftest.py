@@ -34,11 +34,11 @@ class Case:
 
 @pytest.fixture(scope="session")
 def case() -> Case:
-    halves = [_four_digits(split) for split in ("train", "test")]
+    enrolled, test = _four_digits("train"), _four_digits("test")
     config = TrainConfig(epochs=3, width=4, branches=2, branch_dim=3, batch_size=20)
-    backbone = train(halves[0], config, progress=False)
-    found = evaluate(backbone, *halves, exemplars=[5, 20], draws=2, progress=False)
-    return Case(backbone, *halves, found)
+    backbone = train(enrolled, config, progress=False)
+    found = evaluate(backbone, enrolled, test, exemplars=[5, 20], draws=2, progress=False)
+    return Case(backbone, enrolled, test, found)
 
 
 @pytest.fixture(scope="session")
