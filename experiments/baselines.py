@@ -121,7 +121,7 @@ def describe(baseline: Baseline, protocol: Protocol) -> dict[str, Any]:
     """What decides a row, as JSON has it."""
     hidden = ("device", "progress")
     own = {each.name: getattr(baseline, each.name) for each in fields(baseline) if each.init}
-    return {name: value for name, value in (own | vars(protocol)).items() if name not in hidden}
+    return {name: value for name, value in own.items() if name not in hidden} | {"protocol": vars(protocol)}
 
 
 def summarise(rows: list[Row]) -> dict[str, dict[str, float]]:
