@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import matplotlib.ticker
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -113,15 +112,20 @@ def draw_figure() -> None:
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     kept, power, growth = figure.subplots(1, 3)
     kept.plot(CURVE, CURVE, color="0.6", lw=1, label="promised")
-    for score, style in zip(SCORES, ("s--", "o-"), strict=True):
+    for score, style in zip(SCORES, ("C1s--", "C0o-"), strict=True):
         kept.plot(CURVE, at_120[score]["inside"], style, ms=4, label=score)
         power.plot(CURVE, at_120[score]["outside"], style, ms=4, label=score)
         _draw_growth(growth, [row for row in rows if row["score"] == score], style, score)
     kept.set(title="in class, m = 120", ylabel="share rejected", xlabel="rate", xscale="log", yscale="log")
     power.set(title="out of class, m = 120", ylabel="share rejected", xlabel="rate", xscale="log")
     growth.set(title="out of class, rate 5%", ylabel="share rejected", xlabel="exemplars m", xscale="log")
-    for axes in (kept, power, growth):
-        _finish(axes)
+    for axes, ticks in ((kept, CURVE), (power, CURVE), (growth, EXEMPLARS[1:])):
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+    kept.set_yticks(CURVE, [f"{tick:g}" for tick in CURVE])
+    kept.minorticks_off()
     figure.savefig(FIGURES / "conformal.png", dpi=150)
 
 
@@ -129,14 +133,6 @@ def _draw_growth(axes: Axes, rows: list[dict[str, Any]], style: str, label: str)
     at = CURVE.index(0.05)
     able = [row for row in rows if allowed_rejections(0.05, row["exemplars"])]
     axes.plot([row["exemplars"] for row in able], [row["outside"][at] for row in able], style, ms=4, label=label)
-
-
-def _finish(axes: Axes) -> None:
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
-        axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
 
 
 def setting_from_command_line(description: str | None) -> Setting:

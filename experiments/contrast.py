@@ -217,11 +217,12 @@ def decide(table: list[dict[str, Any]]) -> dict[str, Any]:
 def summarise(candidate: Candidate | None, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Means over folds at every m, and over the m that are judged."""
     own = [row for row in rows if row["candidate"] == candidate]
-    auc, noise = (
-        {m: float(np.mean([r[key] for r in own if r["m"] == m])) for m in EXEMPLARS} for key in ("auc", "noise")
-    )
-    judged = float(np.mean([auc[m] for m in JUDGED]))
-    return {"candidate": candidate and asdict(candidate), "judged": judged, "auc": auc, "noise": noise}
+    means = {
+        key: {m: float(np.mean([row[key] for row in own if row["m"] == m])) for m in EXEMPLARS}
+        for key in ("auc", "noise", "far")
+    }
+    judged = float(np.mean([means["auc"][m] for m in JUDGED]))
+    return {"candidate": candidate and asdict(candidate), "judged": judged, **means}
 
 
 def report(data: Path) -> None:
@@ -243,7 +244,7 @@ def draw() -> None:
     figure = Figure(figsize=(5, 3.4), layout="constrained")
     axes = figure.subplots()
     lines = {"contrast": "frozen", "count (the paper's)": "count", "5 nearest neighbours": "nearest_neighbours"}
-    for (label, key), style in zip(lines.items(), ("o-", "s--", "^:"), strict=True):
+    for (label, key), style in zip(lines.items(), ("C0o-", "C1s--", "C2^:"), strict=True):
         axes.plot(EXEMPLARS, list(results[key]["auc"].values()), style, label=label)
     axes.set(xscale="log", xlabel="exemplars m", ylabel="one-vs-all AUC, CIFAR-10 train folds")
     axes.set_xticks(EXEMPLARS, [str(m) for m in EXEMPLARS])
