@@ -6,8 +6,8 @@ A random half of each table is train, the other test. Each class in turn is enro
 same for every method, and all test rows are ranked. Ours trains one head a split on all train rows without labels and
 contrasts with them; the detectors see the enrolled rows alone, in the same standardised units, for they have no use for
 others. Ours is the preset features for a fixed number of steps, theirs are scikit-learn's defaults. One thing was added
-after a look at the results: LocalOutlierFactor's 20 neighbours are more than there are, so it takes all of them and does
-badly; a row with 5 gives it a fair chance.
+after a look at the results: LocalOutlierFactor's 20 neighbours are more than there are, so it takes all and does badly;
+a row with 5 gives it a fair chance.
 """
 
 from __future__ import annotations
