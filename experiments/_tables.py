@@ -88,6 +88,41 @@ def scores() -> str:
     return markdown(["", *(_pair(*pair.split(" → ")) for pair in pairs)], rows)
 
 
+def rejection() -> str:
+    """Share of CIFAR-10's test images that p-values and `predict` reject at a rate, in class and out of class."""
+    document = read("conformal")
+    asked = [document["config"]["rates"].index(rate) for rate in (0.01, 0.05, 0.1)]
+    rows = []
+    for found in (found for found in document["results"] if found["exemplars"] == 120):
+        for name, key in REJECTED.items():
+            rows.append([f"{found['score']}, {name}", *(f"{found[key][k]:.3f}" for k in asked)])
+    return markdown(["rate", "1%", "5%", "10%"], rows)
+
+
+REJECTED = {"in class": "inside", "in class, `predict`": "inside_predict", "out of class": "outside"}
+
+
+def sets() -> str:
+    """Prediction sets over the ten classes of CIFAR-10: how often the true class is in them, and how large they are."""
+    document = read("classify")
+    rows = []
+    for score, found in document["results"].items():
+        for rate in document["config"]["rates"]:
+            values = [found[f"{what} at {rate:g}"]["mean"] for what in ("coverage", "size", "empty")]
+            rows.append(
+                [f"{score}, {rate:.0%}", *(f"{value:.3f}" for value in values), f"{found['top-1']['mean']:.3f}"]
+            )
+    return markdown(["score, rate", "coverage", "mean size", "empty", "top-1 (any rate)"], rows)
+
+
+def tables() -> str:
+    """Detectors on tables of numbers: AUC, mean and deviation over splits."""
+    found = read("features")["results"]
+    auc = {(row["method"], row["table"]): f"{row['auc']:.3f} ± {row['sd']:.3f}" for row in found}
+    methods, names = (list(dict.fromkeys(row[key] for row in found)) for key in ("method", "table"))
+    return markdown(["", *names], [[method, *(auc[method, name] for name in names)] for method in methods])
+
+
 def epochs() -> str:
     """AUC on folds of CIFAR-10's train split as trainings went on."""
     stages = read("backbones")["results"]["folds of CIFAR-10 train by epoch"]
