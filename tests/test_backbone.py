@@ -107,6 +107,8 @@ ARCHITECTURE = {"branches": 2, "branch_dim": 3, "width": 4, "channels": 3, "imag
         ({"architecture": {**ARCHITECTURE, "shell": 1}}, "unexpected keyword"),
         ({"drop": "network.encoder.0.bias"}, "Missing key"),
         ({"drop": "deaths"}, "'deaths'"),
+        ({"eta": -2.0}, "its scale, norm, batch size or provenance is impossible"),
+        ({"metadata": "none"}, "its scale, norm, batch size or provenance is impossible"),
     ],
 )
 def test_an_edited_file_gives_a_sentence(file: Path, changes: dict[str, object], sentence: str) -> None:

@@ -39,4 +39,7 @@ def read(path: Path, kind: str, version: int) -> tuple[dict[str, Tensor], dict[s
             f"{path} has format {header.get('version')} and this corel reads up to {version}; "
             f"upgrade with: pip install --upgrade corel"
         )
-    return tensors, json.loads(header["document"])
+    try:
+        return tensors, dict(json.loads(header["document"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged or was edited: its document cannot be read; get the file again") from error

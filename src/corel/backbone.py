@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import math
 import os
 import warnings
 from dataclasses import dataclass
@@ -197,6 +198,9 @@ def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Te
 
 def _check_shapes(backbone: Backbone) -> None:
     width = backbone.branches * backbone.branch_dim
+    scales = 0 < backbone.eta < math.inf and backbone.p >= 1 and backbone.batch_size >= 2
+    if not scales or not isinstance(backbone.metadata, dict):
+        raise ValueError("its scale, norm, batch size or provenance is impossible")
     if backbone.deaths.shape != (backbone.branches, 3):
         raise ValueError(f"deaths are {list(backbone.deaths.shape)}, not [{backbone.branches}, 3]")
     if backbone.background.ndim != 2 or backbone.background.shape[1] != width:

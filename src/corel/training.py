@@ -66,8 +66,9 @@ def train(
 
     """
     config = config or TrainConfig()
-    # Processes on a CPU find each other only if accelerate is told that there is nothing better.
-    accelerator = Accelerator(cpu=not torch.accelerator.is_available())
+    # Processes on a CPU find each other only if accelerate is told that there is nothing better. Precision is ours to
+    # choose: a mixed precision set for `accelerate launch` would scale the loss and not the optimizer.
+    accelerator = Accelerator(cpu=not _has_accelerator(), mixed_precision="no")
     items = torch.from_numpy(np.require(getattr(images, "pixels", images), requirements=["C", "W"]))
     data = _describe_data(images, items)
     objective = _first_weights(config, tuple(items.shape[1:]))
@@ -160,6 +161,11 @@ def _finish(network: Network, run: Run, items: Tensor) -> Backbone:
     return Backbone(
         network.cpu(), config.objective, config.eta, config.p, config.shaped, deaths.numpy(), background, metadata
     )
+
+
+def _has_accelerator() -> bool:
+    # torch.accelerator came with 2.6; before that, CUDA is what accelerate would find.
+    return bool(getattr(torch, "accelerator", torch.cuda).is_available())
 
 
 def _first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objective:
