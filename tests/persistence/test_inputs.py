@@ -30,6 +30,24 @@ def test_a_bad_distance_is_named() -> None:
         death_times(distances=distances)
 
 
+def test_the_diagonal_is_not_looked_at() -> None:
+    distances = torch.tensor([[math.inf, 1.0, 4.0], [1.0, -7.0, 3.0], [4.0, 3.0, math.nan]])
+    assert merge_edges(distances=distances).tolist() == [[0, 1], [1, 2]]
+    assert death_times(distances=distances).tolist() == [1.0, 3.0]
+
+
+def test_huge_distances_do_not_overflow_on_the_way() -> None:
+    distances = torch.tensor([[0.0, 3e38], [3e38, 0.0]])
+    assert death_times(distances=distances).item() == pytest.approx(3e38)
+
+
+@pytest.mark.parametrize("p", [10.0, 30.0])
+def test_a_high_power_of_a_short_distance_does_not_vanish(p: float) -> None:
+    points = 1e-4 * gaussian(12, 3, dtype=torch.float32)
+    expected = death_times(points.double() * 1e4, p) * 1e-4
+    torch.testing.assert_close(death_times(points, p).double(), expected, rtol=1e-5, atol=0)
+
+
 def test_distances_that_overflow_are_refused() -> None:
     points = torch.tensor([[[-3e38], [3e38]]])
     with pytest.raises(ValueError, match=r"cloud 0 overflow torch.float32: rescale .* torch.float64"):

@@ -74,7 +74,7 @@ def _lengths(points: Tensor | None, p: float, distances: Tensor | None, edges: T
         return edge_lengths(_checked_points(points, p), edges, p)
     # Both halves of the matrix share the gradient, so that a step along it keeps the matrix symmetric.
     matrix = _checked_distances(points, distances)
-    symmetric = (matrix + matrix.mT) / 2
+    symmetric = matrix / 2 + matrix.mT / 2
     codes = edges[..., 0] * matrix.shape[-1] + edges[..., 1]
     return symmetric.flatten(-2).gather(-1, codes)
 

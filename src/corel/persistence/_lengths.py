@@ -22,7 +22,10 @@ def norm(gap: Tensor, p: float) -> Tensor:
         return gap.abs().sum(-1)
     if p == torch.inf:
         return gap.abs().amax(-1)
-    return _power(_power(gap.abs(), p).sum(-1), 1 / p)
+    # The largest coordinate is taken out first: a high power of a small number would vanish.
+    largest = gap.detach().abs().amax(-1, keepdim=True)
+    unit = torch.where(largest > 0, largest, 1)
+    return unit.squeeze(-1) * _power(_power(gap.abs() / unit, p).sum(-1), 1 / p)
 
 
 def _power(base: Tensor, exponent: float) -> Tensor:

@@ -61,6 +61,8 @@ def _empty_edges(batch: Tensor) -> Tensor:
 
 
 def _of_points(clouds: Tensor, p: float) -> Tensor:
+    if p not in (1, 2, torch.inf):
+        clouds = clouds.double()  # a high power of a short distance would vanish in float32
     if clouds.device.type == "cpu":
         return _on_cpu(clouds, p)
     refuse_non_finite(clouds)
@@ -78,9 +80,11 @@ def _triton() -> ModuleType | None:
 
 
 def _of_distances(matrices: Tensor) -> Tensor:
+    matrices = matrices.clone()
+    matrices.diagonal(dim1=-2, dim2=-1).zero_()
     refuse_non_finite(matrices)
     refuse_no_metric(matrices)
-    matrices = (matrices + matrices.mT) / 2
+    matrices = matrices / 2 + matrices.mT / 2
     if matrices.device.type == "cpu":
         return _on_cpu(matrices, _numba.PRECOMPUTED)
     return _torch.merge_edges(matrices)

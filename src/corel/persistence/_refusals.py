@@ -22,9 +22,8 @@ def refuse_overflow(distances: Tensor) -> Tensor:
 
 
 def refuse_no_metric(matrices: Tensor) -> None:
-    """Raise where ``[n, b, b]`` is negative or not symmetric."""
-    off_diagonal = ~torch.eye(matrices.shape[-1], dtype=torch.bool, device=matrices.device)
-    if bool(((matrices < 0) & off_diagonal).any()):
+    """Raise where ``[n, b, b]``, its diagonal zero, is negative or not symmetric."""
+    if bool((matrices < 0).any()):
         raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
     tolerance = 1e-4 * float(matrices.abs().amax())
     if float((matrices - matrices.mT).abs().amax()) > tolerance:
