@@ -148,7 +148,9 @@ def curves(scores: Scored | None) -> Section | None:
         "Recognised, and let in by mistake",
         "Whoever accepts lower scores recognises more members of a class and lets more strangers in. Each point of "
         "a curve is one such choice; the nearer to the upper left corner, the better. Thin lines are single "
-        f"classes, with {scores.exemplars} images enrolled each (the first draw), counted within the radius η.",
+        f"classes, with {scores.exemplars} images enrolled each (the first draw). The score is the contrast: exemplars "
+        "near the image, weighed by exp(−4·d/η) at distance d, against the background's. Each encoder is scored at its "
+        "own η; latents that no loss has scaled may do better at a radius fitted to them.",
         panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],
     )
 
