@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
@@ -50,7 +49,7 @@ def _decode(files: list[Path], size: int) -> ImageSet:
 def _expand(argument: str) -> Iterator[Path]:
     path = Path(argument).expanduser()
     if path.is_dir():
-        yield from images_below(path)
+        yield from _images_below(path)
     elif path.exists():
         yield path
     elif matches := sorted(glob.glob(str(path), recursive=True)):  # noqa: PTH207  # pattern may be absolute
@@ -59,18 +58,13 @@ def _expand(argument: str) -> Iterator[Path]:
         raise FileNotFoundError(f"there is no file, folder or match for {argument!r}; check the path")
 
 
-def images_below(folder: Path) -> list[Path]:
-    """List the images of a folder and of the folders in it, hidden ones left out, in alphabetical order."""
+def _images_below(folder: Path) -> list[Path]:
     from corel.images._convert import SUFFIXES
+    from corel.images._folder import images_in
 
-    found: list[Path] = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        shown = (name for name in names if not name.startswith("."))
-        found += [Path(parent, name) for name in shown if name.lower().endswith(SUFFIXES)]
-    if not found:
-        raise ValueError(f"there is no image in {folder}; files ending in {', '.join(SUFFIXES)} are read")
-    return sorted(found)
+    if found := images_in(folder, deep=True):
+        return found
+    raise ValueError(f"there is no image in {folder}; files ending in {', '.join(SUFFIXES)} are read")
 
 
 def _standard_input() -> Iterator[Path]:
