@@ -23,9 +23,11 @@ def unpickle(path: Path) -> dict[bytes, Any]:
     return {key.encode() if isinstance(key, str) else key: value for key, value in content.items()}
 
 
-def _dtype(kind: str | bytes, align: object = False, copy: object = False) -> np.dtype[Any]:
-    # Old pickles pass 0 and 1, which numpy has come to deprecate.
-    return np.dtype(kind.decode() if isinstance(kind, bytes) else kind, align=bool(align), copy=bool(copy))
+def _dtype(kind: str | bytes, _align: object = False, _copy: object = False) -> np.dtype[Any]:
+    if kind not in ("u1", b"u1"):
+        raise pickle.UnpicklingError(f"it asks for numbers of type {kind!r}, where pixels are unsigned bytes")
+    # Not a copy: the pickle goes on to set a dtype's state, which numpy ignores for its own.
+    return np.dtype(np.uint8)
 
 
 def _latin1(text: str, _encoding: object) -> bytes:
