@@ -111,7 +111,9 @@ def test_incomplete_files_are_named(tmp_path: Path) -> None:
     write_cifar10(tmp_path, binary=True)
     batch = tmp_path / "cifar-10-batches-bin" / "data_batch_2.bin"
     batch.write_bytes(batch.read_bytes()[:-1])
-    with pytest.raises(ValueError, match=r"data_batch_2\.bin has 61459 bytes, not a multiple of 3073"):
+    with pytest.raises(
+        ValueError, match=r"data_batch_2\.bin has 61459 bytes, not a multiple of 3073; remove \S+-bin and fetch"
+    ):
         images.open("cifar10", root=tmp_path)
     batch.unlink()
     with pytest.raises(FileNotFoundError, match=r"data_batch_2\.bin is missing"):
@@ -168,6 +170,21 @@ def test_dangerous_names_are_refused(tmp_path: Path, call: bytes) -> None:
         unpickle(tmp_path / "batch")
 
 
+@pytest.mark.parametrize("kind", [object, [("a", np.uint8), ("b", object)], np.float64])
+def test_arrays_of_anything_but_bytes_are_refused(tmp_path: Path, kind: Any) -> None:
+    (tmp_path / "batch").write_bytes(pickle.dumps({"data": np.zeros(3, kind)}, protocol=2))
+    with pytest.raises(ValueError, match="where pixels are unsigned bytes"):
+        unpickle(tmp_path / "batch")
+
+
+def test_a_pickle_cannot_make_bytes_into_objects(tmp_path: Path) -> None:
+    state = b"(K\x03" + b"U\x01|" + b"NNN" + b"J\xff\xff\xff\xff" * 2 + b"K\x00tb"
+    forged = state.replace(b"K\x00tb", b"K\x3ftb")  # flags of a dtype of objects
+    assert forged != state
+    (tmp_path / "batch").write_bytes(python2_batch().replace(state, forged))
+    assert np.array_equal(unpickle(tmp_path / "batch")[b"data"], np.arange(12, dtype=np.uint8).reshape(3, 4))
+
+
 @pytest.mark.parametrize("data", [b"", b"garbage", pickle.dumps([1, 2]), pickle.dumps({"data": 1})[:-3]])
 def test_damaged_pickle_is_a_sentence(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "batch").write_bytes(data)
@@ -178,6 +195,6 @@ def test_damaged_pickle_is_a_sentence(tmp_path: Path, data: bytes) -> None:
 def test_batch_of_another_dataset_is_refused(tmp_path: Path) -> None:
     write_cifar10(tmp_path, binary=False)
     batch = tmp_path / "cifar-10-batches-py" / "test_batch"
-    batch.write_bytes(pickle.dumps({"data": np.zeros((2, 3072)), "labels": [0, 1]}, protocol=2))
+    batch.write_bytes(pickle.dumps({"data": np.zeros((2, 3071), np.uint8), "labels": [0, 1]}, protocol=2))
     with pytest.raises(ValueError, match="is not a batch of CIFAR with 10 classes"):
         images.open("cifar10", "test", root=tmp_path)

@@ -67,7 +67,7 @@ def _read_binary(variant: Variant, root: Path, split: str) -> Batches:
     for path in (_present(root / f"{name}.bin") for name in variant.batches[split]):
         data = np.fromfile(path, np.uint8)
         if not data.size or data.size % record:
-            raise ValueError(f"{path} has {data.size} bytes, not a multiple of {record}; fetch it again")
+            raise ValueError(f"{path} has {data.size} bytes, not a multiple of {record}; {_anew(root)}")
         rows = data.reshape(-1, record)
         parts.append((rows[:, variant.label_bytes :], rows[:, variant.label_position].astype(np.int64)))
     return parts, tuple((root / variant.names_file).read_text().split())
@@ -79,7 +79,7 @@ def _read_python(variant: Variant, root: Path, split: str) -> Batches:
         batch = unpickle(path)
         pixels, labels = np.asarray(batch.get(b"data")), np.asarray(batch.get(variant.labels_entry))
         if pixels.dtype != np.uint8 or pixels.shape != (labels.size, _PIXELS) or labels.dtype.kind not in "iu":
-            raise ValueError(f"{path} is not a batch of CIFAR with {variant.classes} classes; fetch it again")
+            raise ValueError(f"{path} is not a batch of CIFAR with {variant.classes} classes; {_anew(root)}")
         parts.append((pixels, labels.astype(np.int64)))
     names = unpickle(_present(root / variant.meta_file)).get(variant.names_entry, ())
     return parts, tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
@@ -87,7 +87,7 @@ def _read_python(variant: Variant, root: Path, split: str) -> Batches:
 
 def _present(path: Path) -> Path:
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; fetch the dataset again")
+        raise FileNotFoundError(f"{path} is missing; {_anew(path.parent)}")
     return path
 
 
@@ -96,5 +96,10 @@ def _check_classes(variant: Variant, root: Path, classes: tuple[str, ...], label
     if not len(classes) == present == variant.classes:
         raise ValueError(
             f"{root} names {len(classes)} classes and has images of {present}, "
-            f"where {variant.classes} are expected; fetch the dataset again"
+            f"where {variant.classes} are expected; {_anew(root)}"
         )
+
+
+def _anew(root: Path) -> str:
+    """What to do: fetching leaves a folder alone that looks like the dataset."""
+    return f"remove {root} and fetch it again"

@@ -41,7 +41,7 @@ def _read_idx(path: Path, ndim: int) -> UInt8Array:
     header = 4 + 4 * ndim
     shape = np.frombuffer(data[4:header], ">i4")
     if data[:4] != bytes((0, 0, 8, ndim)) or len(data) != header + int(np.prod(shape, dtype=np.int64)):
-        raise ValueError(f"{path} is not a whole IDX file of bytes with {ndim} axes; fetch it again")
+        raise ValueError(f"{path} is not a whole IDX file of bytes with {ndim} axes; remove it and fetch it again")
     return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
 
 
@@ -56,4 +56,4 @@ def _read_bytes(path: Path) -> bytes:
             f"there is neither {path} nor {packed.name} beside it; fetch the dataset again"
         ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{packed} is damaged ({error}); fetch it again") from error
+        raise ValueError(f"{packed} is damaged ({error}); remove it and fetch it again") from error
