@@ -145,6 +145,14 @@ def test_the_card_says_what_matters(backbone: Backbone) -> None:
     assert "α̂ = 1.50, ε̂ = 2.50, β̂ = 3.50 in batches of 10" in card
 
 
+def test_the_card_of_a_stranger_s_file_holds_no_control_codes(backbone: Backbone) -> None:
+    evil = "\x1b[2J\n"
+    metadata = {"config": {"epochs": evil, "seed": evil}, "data": {"source": evil}, "version": evil, "auc": {evil: 1.0}}
+    card = replace(backbone, metadata=metadata).describe()
+    assert card.count("\n") == backbone.describe().count("\n")
+    assert "\x1b" not in card
+
+
 def test_onnx_agrees_with_torch_at_any_batch_size(backbone: Backbone, tmp_path: Path) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     backbone.export_onnx(tmp_path / "encoder.onnx")

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from corel import _tensorfile, objectives
 from corel._network import Network, channels_last
+from corel._terminal import printable
 
 KIND, VERSION = "corel backbone", 1
 
@@ -134,7 +135,7 @@ class Backbone:
             f"corel {self.metadata.get('version', '?')}",
         ]
         lines += [f"AUC         {where}: {value:.3f}" for where, value in self.metadata.get("auc", {}).items()]
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))  # the file may be a stranger's
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder as ONNX: float32 images ``[n, 3, s, s]`` in [0, 1] in, latents ``[n, B·D]`` out, any n."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -65,6 +66,22 @@ def test_an_error_is_one_sentence_without_a_traceback(corel: Corel, tmp_path: Pa
     assert result.stdout == ""
     assert result.stderr.startswith("corel: there is no gallery")
     assert result.stderr.count("\n") == 1
+
+
+def test_control_codes_of_a_name_do_not_reach_the_terminal(corel: Corel, tmp_path: Path) -> None:
+    said = corel("classes", tmp_path / "\x1b[2Jmissing", exits=2).stderr
+    assert "\\x1b[2Jmissing" in said
+    assert "\x1b" not in said
+
+
+def test_a_loss_that_is_not_finite_is_no_fault_of_ours(corel: Corel, tmp_path: Path) -> None:
+    np.save(tmp_path / "noise.npy", np.random.default_rng(0).integers(0, 256, (40, 8, 8, 3), np.uint8))
+    small = ("--size=8", "--branches=2", "--branch-dim=3", "--width=4", "--batch-size=10", "--epochs=1")
+    asked = ("train", tmp_path / "noise.npy", "--out", tmp_path / "b.safetensors", "--precision=float32", *small)
+    said = corel(*asked, "--learning-rate", "1e30", exits=2).stderr
+    assert "corel: the loss is " in said
+    assert "Lower learning_rate" in said
+    assert "unexpected" not in said
 
 
 @pytest.mark.parametrize("place", [0, 1, 3])

@@ -14,11 +14,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from corel._terminal import printable
 from corel._version import __version__
 from corel.cli import _data, _demo, _evaluate, _gallery, _train
 
 # What the library raises with a sentence for the user; anything else is a fault of ours.
-EXPECTED = (ValueError, TypeError, OSError, ImportError)
+EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)
 
 
 class Commands(TyperGroup):
@@ -37,9 +38,11 @@ class Commands(TyperGroup):
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, EXPECTED):
-        return str(error)
-    return f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
+    text = str(error)
+    if not isinstance(error, EXPECTED):
+        text = f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
+    # A file's name or content may be quoted in it.
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _show_version(asked: bool) -> None:
