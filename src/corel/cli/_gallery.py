@@ -205,7 +205,11 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
 
 
 def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]:
-    for batch in files.batches(gallery.backbone.network.input_shape[-1]):
+    shape = gallery.backbone.network.input_shape
+    if len(shape) == 1:  # vectors, all in one file
+        yield gallery.score(list(files))
+        return
+    for batch in files.batches(shape[-1]):
         if strict and batch.skipped:
             raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
         yield gallery.score(batch)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corel import images
+from corel._arrayfile import load_features
 from corel.gallery._names import check_name
 
 if TYPE_CHECKING:
@@ -34,7 +37,8 @@ class Items:
         """Give each item's class by its label."""
         if self.labels is None:
             raise ValueError("these images have no labels; name the class, or give one folder a class")
-        return [check_name(label) for label in self.labels]
+        # Names hold no slash, but datasets' labels do: Fashion-MNIST's T-shirt/top becomes T-shirt-top.
+        return [check_name(label.replace("/", "-")) for label in self.labels]
 
     def digest(self, index: int) -> str:
         """Hash what the encoder sees of an item.
@@ -56,13 +60,23 @@ class Items:
 
 
 def prepare(source: Any, backbone: Backbone, *, strict: bool = False, progress: bool = False) -> Items:
-    """Open whatever `corel.images.open` takes; for a backbone on vectors, an array ``[n, features]``."""
+    """Open whatever `corel.images.open` takes; for a backbone on vectors, rows ``[n, features]`` or their file."""
     shape = backbone.network.input_shape
     if len(shape) == 1:
-        features = np.asarray(source, dtype=np.float32)
+        features = np.asarray(_rows(source), dtype=np.float32)
         return Items(features, [f"row {i}" for i in range(len(features))])
     opened = source
     if not isinstance(source, images.ImageSet):
         opened = images.open(source, size=shape[-1], strict=strict, progress=progress)
     labels = None if opened.labels is None else [opened.classes[label] for label in opened.labels]
     return Items(opened.pixels, opened.names, labels, opened.skipped)
+
+
+def _rows(source: Any) -> Any:
+    """Read the one file that is named, if any is."""
+    named = source if isinstance(source, list | tuple) else [source]
+    if not any(isinstance(each, str | os.PathLike) for each in named):
+        return source
+    if len(named) != 1 or Path(named[0]).suffix.lower() not in (".npy", ".npz"):
+        raise ValueError("this gallery's backbone takes feature vectors: give one .npy or .npz file")
+    return load_features(Path(named[0]).expanduser())
