@@ -77,7 +77,8 @@ def test_each_hue_is_recognised_and_a_third_is_none_of_them(path: Path, backbone
 def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_score(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         found = gallery.score(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]))
-        sets = gallery.classify(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]), rate=0.001)
+        with pytest.warns(UserWarning, match="30 exemplars cannot support rate=0.001.*Enrol at least 999"):
+            sets = gallery.classify(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]), rate=0.001)
     assert sets == found.prediction_sets(0.001)
     assert all(set(each) == {"red", "green"} for each in sets)  # no class is large enough to reject at 0.1%
     for rate in (0.001, 0.1, 0.9):
@@ -85,6 +86,15 @@ def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_score(path: Path,
             kept = [c for c in range(2) if found.p_values[i, c] > rate]
             assert names == tuple(found.classes[c] for c in sorted(kept, key=lambda c: -found.scores[i, c]))
             assert names == tuple(found.classes[c] for c in order[: len(kept)])
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, 5, float("nan")])
+def test_a_rate_that_is_none_is_refused(path: Path, backbone: Backbone, rate: float) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            gallery.classify(coloured(0, 1, 3), rate=rate)
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            gallery.score(coloured(0, 1, 3)).prediction_sets(rate)
 
 
 def test_duplicates_by_content_are_counted_and_skipped(path: Path, backbone: Backbone, tmp_path: Path) -> None:
@@ -108,6 +118,12 @@ def test_labelled_images_enrol_under_their_own_names(tmp_path: Path, backbone: B
         assert [each.source for each in gallery.exemplars("green")] == ["d", "e"]
         with pytest.raises(ValueError, match="no labels"):
             gallery.enroll(None, coloured(0, 3, 1))
+
+
+def test_a_label_with_a_slash_enrols_with_a_dash(tmp_path: Path, backbone: Backbone) -> None:
+    shirts = ImageSet(coloured(0, 2, 1), np.array([0, 0]), ("T-shirt/top",), list("ab"), "here")
+    with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
+        assert gallery.enroll(None, shirts).added == {"T-shirt-top": 2}
 
 
 def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> None:
@@ -251,6 +267,12 @@ def test_a_backbone_on_vectors_enrols_scores_and_explains_rows(tmp_path: Path) -
         found.draw()
         with pytest.raises(ValueError, match="row 1 is not finite"):
             gallery.enroll("near", [[2.0] * 5, [np.nan] * 5])
+        np.save(tmp_path / "near.npy", near)
+        for named in (tmp_path / "near.npy", str(tmp_path / "near.npy"), [tmp_path / "near.npy"]):
+            assert gallery.enroll("near", named).duplicates == 30
+        for others in ("digits", tmp_path, [tmp_path / "near.npy"] * 2, [tmp_path / "a.png"]):
+            with pytest.raises(ValueError, match=r"takes feature vectors: give one \.npy or \.npz file"):
+                gallery.score(others)
 
 
 def test_a_closed_gallery_and_another_thread_s_say_so(path: Path) -> None:

@@ -13,6 +13,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from corel.backbone import Backbone
+from corel.training import TrainConfig, train
 
 from .conftest import Corel, hue
 
@@ -90,6 +91,7 @@ def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
         (["enroll", "PHOTOS/broken.png/g", "red", "PHOTOS/classes/red"], "no folder"),
         (["enroll", "GALLERY", "red", "PHOTOS/classes/red", "--backbone", "missing"], "no backbone at missing"),
         (["score", "GALLERY", "PHOTOS/missing.png"], "missing.png"),
+        (["score", "GALLERY", "PHOTOS/classes/red", "--rate", "1"], "0.999999"),
         (["score", "GALLERY", "PHOTOS/broken.png", "--format", "jsonl"], "broken.png"),
         (["score", "GALLERY", "-", "--format", "jsonl"], "no image was named"),
         (["score", "PHOTOS/missing", "PHOTOS/classes/red"], "there is no gallery"),
@@ -238,3 +240,16 @@ def test_classes_and_forget(corel: Corel, gallery: Path) -> None:
     corel("forget", gallery, "green")
     assert corel("classes", gallery).stdout == "no classes yet\n"
     assert json.loads(corel("classes", gallery, "--json").stdout) == {"classes": {}}
+
+
+def test_feature_vectors_come_in_one_file(corel: Corel, photos: Path, tmp_path: Path) -> None:
+    features = np.random.default_rng(0).normal(size=(100, 5))
+    np.save(tmp_path / "rows.npy", features)
+    config = TrainConfig.preset("features", epochs=1, branches=2)
+    train(features, config, progress=False).save(tmp_path / "b.safetensors")
+    asked = ("enroll", tmp_path / "g", "all", tmp_path / "rows.npy", "--backbone", tmp_path / "b.safetensors")
+    assert corel(*asked).stdout == "all: 100 new\n"
+    found = rows(corel("score", tmp_path / "g", tmp_path / "rows.npy", "--format", "csv").stdout)
+    assert [row["image"] for row in found] == [f"row {i}" for i in range(100)]
+    for command in (("enroll", tmp_path / "g", "all"), ("score", tmp_path / "g")):
+        assert "give one .npy or .npz file" in corel(*command, photos / "classes" / "red", exits=2).stderr

@@ -12,7 +12,9 @@ BackboneName = Annotated[
     str | None,
     typer.Option("--backbone", help="A shipped backbone's name or a file; found by itself for an existing gallery."),
 ]
-Rate = Annotated[float, typer.Option(min=1e-6, max=1.0, help="How many images of the class itself may be rejected.")]
+Rate = Annotated[
+    float, typer.Option(min=1e-6, max=1 - 1e-6, help="How many images of the class itself may be rejected.")
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress bar, no remarks; only results and what went wrong.")
 ]

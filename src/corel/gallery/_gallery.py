@@ -162,6 +162,9 @@ class Gallery:
         An image of an enrolled class has that class in its set with probability at least 1 − `rate`. An empty
         set says: none of them.
         """
+        from corel.oneclass import check_support
+
+        check_support(rate, self.classes().values())
         return self.score(images).prediction_sets(rate)
 
     def explain(self, image: Any, name: str) -> Explanation:

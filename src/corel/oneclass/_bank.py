@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -229,6 +230,18 @@ class ClassBank:
 def allowed_rejections(rate: float, size: int) -> int:
     """⌊rate·(m + 1)⌋, forgiving the rounding of products such as 0.29·100."""
     return int(rate * (size + 1) + 1e-9)
+
+
+def check_support(rate: float, sizes: Iterable[int]) -> None:
+    """Refuse a rate that is none; warn, on behalf of the caller's caller, of a class too small to keep it."""
+    check_rate(rate)
+    smallest = min((m for m in sizes if allowed_rejections(rate, m) < 1), default=None)
+    if smallest is not None:
+        warnings.warn(
+            f"{smallest} exemplars cannot support rate={rate}: nothing will be rejected. Enrol at least "
+            f"{int(np.ceil(1 / rate)) - 1} or raise the rate to {1 / (smallest + 1):.3g}.",
+            stacklevel=3,
+        )
 
 
 def _kth_smallest(scores: Doubles, k: int) -> float:

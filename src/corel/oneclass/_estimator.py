@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from corel.oneclass._bank import ClassBank, Space, allowed_rejections, backbone_settings
+from corel.oneclass._bank import ClassBank, Space, backbone_settings, check_support
 from corel.oneclass._checks import Score, Seed, Ties, check_rate, resolve_score
 from corel.oneclass._explain import Explanation
 from corel.oneclass._kernel import Doubles, Integers, Points
@@ -121,13 +120,7 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """+1 in class, −1 out; in-class points are rejected at most at `rate`."""
-        m = len(self._bank.exemplars)
-        if allowed_rejections(self.rate, m) < 1:
-            warnings.warn(
-                f"{m} exemplars cannot support rate={self.rate}: nothing will be rejected. Enrol at least "
-                f"{int(np.ceil(1 / self.rate)) - 1} or raise the rate to {1 / (m + 1):.3g}.",
-                stacklevel=2,
-            )
+        check_support(self.rate, [len(self._bank.exemplars)])
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def p_values(self, X: ArrayLike, ties: Ties = "conservative", seed: Seed = None) -> Doubles:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corel.oneclass._checks import check_rate
+
 
 def prediction_sets(scores: ArrayLike, p_values: ArrayLike, rate: float) -> list[NDArray[np.int64]]:
     """For each row the classes whose p-value exceeds `rate`, highest score first.
@@ -17,6 +19,7 @@ def prediction_sets(scores: ArrayLike, p_values: ArrayLike, rate: float) -> list
         [array([1, 0])]
 
     """
+    check_rate(rate)
     score, p = np.atleast_2d(np.asarray(scores, float)), np.atleast_2d(np.asarray(p_values, float))
     if score.shape != p.shape:
         raise ValueError(f"scores {score.shape} and p_values {p.shape} must have one shape [n, classes]")
