@@ -185,7 +185,7 @@ def choose(data: Path, backbone: Backbone) -> None:
     table = [summarise(candidate, rows) for candidate in (*CANDIDATES, None)]
     results = {
         "candidates": table,
-        "chosen": decide(table),
+        "best": best(table),
         "frozen": summarise(FROZEN, rows),
         "count": summarise(PAPER, rows),
         "nearest_neighbours": summarise(None, rows),
@@ -202,7 +202,7 @@ def choose(data: Path, backbone: Backbone) -> None:
     record("contrast_folds", config=config, results=results, seed=0, seconds=time.perf_counter() - start)
 
 
-def decide(table: list[dict[str, Any]]) -> dict[str, Any]:
+def best(table: list[dict[str, Any]]) -> dict[str, Any]:
     """The best by the mean over the judged m, among those that what is far from all does not outdo.
 
     Mirrored views must gain `WORTH`: with them each test image has to be mirrored too, or it would not be exchangeable

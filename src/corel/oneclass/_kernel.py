@@ -85,7 +85,10 @@ def _weigh(distances: Points, size: int, window: Window, out: Integers) -> None:
     else:
         last = distances.dtype.type(len(window.weights) - 1)
         for i in range(size):
-            out[i] = window.weights[np.int32(min(distances[i] * window.steps, last))]
+            step = distances[i] * window.steps
+            out[i] = np.int32(step if step < last else last)
+        for i in range(size):  # apart from the loop above, and unsigned: only so do both become vector instructions
+            out[i] = window.weights[np.uint32(out[i])]
 
 
 @subkernel
