@@ -48,6 +48,9 @@ def test_evaluate_prints_and_saves_what_the_library_measures(
     assert "</html>" in (tmp_path / "page.html").read_text()
     only = json.loads(corel(*asked, "--score", "count", "--no-controls", "--json").stdout)
     assert {row["method"] for row in only["summary"]} == {"count"}
+    no_folder = photos / "broken.png" / "page.html"
+    failed = corel(*asked, "--score", "count", "--no-controls", "--report", no_folder, exits=2)
+    assert failed.stdout.startswith("one-vs-all AUC")  # what was measured is not lost with the page
 
 
 def test_evaluate_refuses_what_it_cannot_measure(corel: Corel, backbone_file: Path, photos: Path) -> None:

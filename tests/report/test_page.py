@@ -93,6 +93,12 @@ def test_fewer_images_than_a_batch_leave_the_topology_out(case: Case, tmp_path: 
     assert "death times, barcodes" in html
 
 
+@pytest.mark.parametrize("config", [{"setting of a later version": 1}, {"epochs": -1}, "text"])
+def test_a_configuration_that_is_not_ours_has_no_beginning(case: Case, config: object) -> None:
+    foreign = replace(case.backbone, metadata={"config": config})
+    assert [cloud.name for cloud in _topology.clouds(Material({"it": foreign}), case.enrolled)] == ["after training"]
+
+
 def test_scores_drawn_are_the_evaluations_first_draw(case: Case) -> None:
     material = Material({"it": case.backbone}, None, case.evaluation, case.enrolled, case.test)
     scored = _scores.scored(material)

@@ -71,12 +71,12 @@ def evaluate(
     )  # fmt: skip
     if out is not None:
         found.save(out)
-    if report is not None:
+    for line in [json.dumps(found.document())] if as_json else _table(found):
+        typer.echo(line)
+    if report is not None:  # last: whatever goes wrong with a page, what was measured is seen
         from corel.report import write_report
 
         write_report(report, loaded, evaluation=found, enrolled=train, test=test, progress=not quiet)
-    for line in [json.dumps(found.document())] if as_json else _table(found):
-        typer.echo(line)
 
 
 def diagnose(

@@ -59,9 +59,10 @@ def clouds(material: Material, sample: ImageSet | None) -> list[Cloud]:
 
 def _before(backbone: Backbone, sample: ImageSet) -> Cloud | None:
     """The latents that the training began with; a backbone that does not say how it began has none."""
-    if "config" not in backbone.metadata:
+    try:
+        config = TrainConfig(**backbone.metadata["config"])
+    except (KeyError, TypeError, ValueError):  # none, another program's, or a later version's
         return None
-    config = TrainConfig(**backbone.metadata["config"])
     network = _first_weights(config, sample.pixels.shape[1:]).network
     return Cloud("before training", _split(network.encode(sample.pixels), backbone), backbone, trained=False)
 
