@@ -54,8 +54,13 @@ def test_halves_share_no_image_and_split_every_class() -> None:
 
 
 def test_enrol_leaves_a_gallery_and_images_for_the_next_command(tmp_path: Path, pretrained: Path) -> None:
-    for _ in range(2):  # a second demo replaces the first
+    (tmp_path / "images").mkdir()
+    mine = [tmp_path / "digits.gallery", tmp_path / "images" / "0.png"]
+    for file in mine:
+        file.write_text("mine")
+    for _ in range(2):  # a second demo replaces the first, and nothing else
         found = demo.enrol(tmp_path, backbone=pretrained, quiet=True)
+    assert [file.read_text() for file in mine] == ["mine", "mine"]
     with Gallery.open(found.gallery) as gallery:
         assert list(gallery.classes()) == ["0", "1", "2", "3", "4"]
         assert gallery.backbone.digest == Backbone.load(pretrained).digest

@@ -65,13 +65,14 @@ def enrol(out: Path, *, backbone: str | Path | None = None, quiet: bool = False)
     size = Backbone.load(backbone).network.input_shape[-1]
     train_half, test_half = _open("train", size), _open("test", size)
     known = train_half.take(np.asarray(train_half.labels) < ENROLLED)
-    path = out / "digits.gallery"
-    path.unlink(missing_ok=True)  # an earlier demo's
+    # Names of the demo's own: whatever else is in the folder, only an earlier demo's files are replaced.
+    path, folder = out / "demo.gallery", out / "demo_images"
+    path.unlink(missing_ok=True)
     truth = test_half.classes
-    files = _write_first_of_each(test_half, out / "images")
+    files = _write_first_of_each(test_half, folder)
     with Gallery.open(path, backbone, create=True) as gallery:
         gallery.enroll(None, known, progress=not quiet)
-        return Enrolment(path, out / "images", gallery.score(files), truth)
+        return Enrolment(path, folder, gallery.score(files), truth)
 
 
 def _open(split: str, size: int = 32) -> ImageSet:
