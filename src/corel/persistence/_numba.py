@@ -35,7 +35,7 @@ def merge_edges(clouds: Array, p: float) -> tuple[Array, int]:
         lambda start, stop: _prim(clouds[start:stop], p, infinity, start, edges[start:stop]),
         n,
         work=n * b * b * dimension / 2,
-        grain=1e5,
+        grain=2e6,
     )
     return edges, next((trouble for trouble in troubles if trouble), 0)
 
