@@ -17,7 +17,7 @@ DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reproduction.md")
 TABLES: dict[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
-        _tables.results, _tables.cells, _tables.scores, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables,
+        _tables.results, _tables.cells, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables,
         _tables.toy, _tables.published, _tables.radius,
         _tables.weights, _speed.speed, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
