@@ -68,3 +68,11 @@ def test_enrol_leaves_a_gallery_and_images_for_the_next_command(tmp_path: Path, 
     assert again.p_values.tolist() == found.scores.p_values.tolist()
     rows = [line for line in printed(_demo._score_table(found)).splitlines() if line.startswith("│")]
     assert len(rows) == 10
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    with pytest.raises(ValueError, match="is a file; name a folder"):
+        _demo.demo(taken)
+    assert taken.read_text() == "mine"

@@ -31,6 +31,8 @@ def demo(
 
     Takes under two minutes on two cores, and no network.
     """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file; name a folder for the report and the gallery, such as --out demo")
     from rich.console import Console
 
     from corel import demo as steps
