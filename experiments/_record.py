@@ -10,6 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from corel._atomic import write_atomically
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -28,10 +30,7 @@ def record(
         "results": results,
     }
     path = folder / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
-    temporary.replace(path)
+    write_atomically(path, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
     return path
 
 
