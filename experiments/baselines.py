@@ -27,8 +27,7 @@ import corel.images
 from corel._atomic import write_atomically
 from corel.backbone import Backbone
 from corel.baselines import ADT, DAGMM, DSEBM, OCSVM, Baseline, DeepSVDD
-from corel.evaluation import evaluate
-from corel.evaluation._protocol import _draw
+from corel.evaluation import draw_exemplars, evaluate
 from corel.images import ImageSet
 from experiments import paper
 from experiments._record import RESULTS, record
@@ -59,7 +58,7 @@ def measure(name: str, baseline: Baseline, label: int, train: ImageSet, test: Im
     """Fit one method on one class; give its AUCs beside the published ones, and what it cost."""
     if isinstance(baseline, ADT):
         test = stratified(test, protocol.adt_test_images, protocol.seed)
-    exemplars = train.take(_draw(train, protocol.exemplars, protocol.seed, 0)[label])
+    exemplars = train.take(draw_exemplars(train, protocol.exemplars, protocol.seed, 0)[label])
     started = time.perf_counter()
     baseline.fit(exemplars)
     fitted = time.perf_counter()
@@ -97,7 +96,7 @@ def best_of_grid(baseline: OCSVM, exemplars: Any, test: Any, truth: Labels) -> f
 
 def stratified(images: ImageSet, count: int, seed: int) -> ImageSet:
     """As many images of each class, `count` in all."""
-    return images.take(_draw(images, count // len(images.classes), seed, 0).ravel())
+    return images.take(draw_exemplars(images, count // len(images.classes), seed, 0).ravel())
 
 
 def run(

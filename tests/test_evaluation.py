@@ -14,9 +14,8 @@ from sklearn.metrics import roc_auc_score
 
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, Record, evaluate
+from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate
 from corel.evaluation._methods import _matching_scale, _nearest_neighbours
-from corel.evaluation._protocol import _draw
 from corel.images import ImageSet
 from corel.oneclass import OneClass
 
@@ -58,13 +57,13 @@ def result(backbone: Backbone, train: ImageSet, test: ImageSet) -> Evaluation:
     return evaluate(backbone, train, test, exemplars=(5, 20), draws=3, seed=4, expected_classes=3)
 
 
-def test_every_cell_is_the_auc_of_that_class_from_that_draw(
+def test_every_cell_is_the_auc_of_that_class_from_thatdraw_exemplars(
     result: Evaluation, backbone: Backbone, train: ImageSet, test: ImageSet
 ) -> None:
     latents, tests = backbone.encode(train), backbone.encode(test)
     for m in (5, 20):
         for draw in range(3):
-            chosen = _draw(train, 20, 4, draw)[:, :m]
+            chosen = draw_exemplars(train, 20, 4, draw)[:, :m]
             for label in range(3):
                 assert (np.asarray(train.labels)[chosen[label]] == label).all()
                 for score in ("count", "contrast"):
@@ -103,9 +102,9 @@ def test_the_seed_decides_the_draws(backbone: Backbone, train: ImageSet, test: I
 
 
 def test_small_draws_begin_large_ones(train: ImageSet) -> None:
-    np.testing.assert_array_equal(_draw(train, 20, 0, 1)[:, :5], _draw(train, 5, 0, 1))
-    assert (_draw(train, 20, 0, 1) != _draw(train, 20, 0, 2)).any()
-    assert len(np.unique(_draw(train, 40, 0, 0))) == 120
+    np.testing.assert_array_equal(draw_exemplars(train, 20, 0, 1)[:, :5], draw_exemplars(train, 5, 0, 1))
+    assert (draw_exemplars(train, 20, 0, 1) != draw_exemplars(train, 20, 0, 2)).any()
+    assert len(np.unique(draw_exemplars(train, 40, 0, 0))) == 120
 
 
 def test_summary_is_mean_and_spread_over_draws() -> None:

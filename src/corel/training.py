@@ -71,7 +71,7 @@ def train(
     accelerator = Accelerator(cpu=not _has_accelerator(), mixed_precision="no")
     items = torch.from_numpy(np.require(getattr(images, "pixels", images), requirements=["C", "W"]))
     data = _describe_data(images, items)
-    objective = _first_weights(config, tuple(items.shape[1:]))
+    objective = first_weights(config, tuple(items.shape[1:]))
     objective.observe(items)
     objective.to(accelerator.device)
     run = Run(
@@ -168,7 +168,8 @@ def _has_accelerator() -> bool:
     return bool(getattr(torch, "accelerator", torch.cuda).is_available())
 
 
-def _first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objective:
+def first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objective:
+    """Give the objective, with its network, as a training on items of this shape begins: the seed decides."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         objective = objectives.find(config.objective)(config, item_shape)

@@ -55,7 +55,7 @@ def evaluate(
     records: list[Record] = []
     with progress_bar("scoring", total=draws * len(exemplars) * len(compared), quiet=not progress) as advance:
         for draw in range(draws):
-            chosen = _draw(train, max(exemplars), seed, draw)
+            chosen = draw_exemplars(train, max(exemplars), seed, draw)
             for m in exemplars:
                 for method in compared:
                     records += _records(method, chosen[:, :m], draw, truth, train.classes)
@@ -73,7 +73,7 @@ def _records(
     ]
 
 
-def _draw(train: ImageSet, exemplars: int, seed: int, draw: int) -> Indices:
+def draw_exemplars(train: ImageSet, exemplars: int, seed: int, draw: int) -> Indices:
     """Train images to enrol `[C, m]`, each class from its own random stream."""
     rows = [
         np.random.default_rng([seed, draw, label]).permutation(np.flatnonzero(train.labels == label))[:exemplars]

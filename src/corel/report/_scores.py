@@ -10,8 +10,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation
-from corel.evaluation._protocol import _draw
+from corel.evaluation import Evaluation, draw_exemplars
 from corel.images import ImageSet
 from corel.oneclass import Assessment, ClassBank, backbone_settings
 from corel.report import _style
@@ -52,7 +51,7 @@ def scored(material: Material) -> Scored | None:
     if evaluation is None or enrolled is None or test is None:
         return None
     m = max(evaluation.config["exemplars"])
-    chosen = _draw(enrolled, m, evaluation.config["seed"], 0)
+    chosen = draw_exemplars(enrolled, m, evaluation.config["seed"], 0)
     found = {
         name: _assessed(backbone, enrolled.take(chosen.ravel()), test, m)
         for name, backbone in material.backbones.items()

@@ -19,7 +19,7 @@ from corel.loss import split_branches
 from corel.persistence import barcode, death_times, merge_edges, plot_barcode
 from corel.report import _style
 from corel.report._content import Material, Panel, Section
-from corel.training import _first_weights
+from corel.training import first_weights
 
 SAMPLE = 1000  # images whose latents are looked at
 BATCHES = 20  # random batches whose death times are drawn
@@ -63,7 +63,7 @@ def _before(backbone: Backbone, sample: ImageSet) -> Cloud | None:
         config = TrainConfig(**backbone.metadata["config"])
     except (KeyError, TypeError, ValueError):  # none, another program's, or a later version's
         return None
-    network = _first_weights(config, sample.pixels.shape[1:]).network
+    network = first_weights(config, sample.pixels.shape[1:]).network
     return Cloud("before training", _split(network.encode(sample.pixels), backbone), backbone, trained=False)
 
 
