@@ -59,8 +59,15 @@ def test_library_never_imports_experiments_or_benchmarks() -> None:
         assert not [name for name in names if name.split(".")[0] in ("experiments", "benchmarks")], path
 
 
-@pytest.mark.parametrize("what", ["import corel", "import corel.cli; corel.cli.app(['--help'], standalone_mode=False)"])
-def test_start_loads_nothing_heavy(what: str) -> None:
-    code = f"import sys; {what}; print([name for name in {HEAVY!r} if name in sys.modules])"
+@pytest.mark.parametrize(
+    ("what", "unneeded"),
+    [
+        ("import corel", HEAVY),
+        ("import corel.cli; corel.cli.app(['--help'], standalone_mode=False)", HEAVY),
+        ("import corel.gallery; from corel.oneclass import ClassBank, prediction_sets", ("sklearn", "matplotlib")),
+    ],
+)
+def test_nothing_heavy_loads_before_it_is_needed(what: str, unneeded: tuple[str, ...]) -> None:
+    code = f"import sys; {what}; print([name for name in {unneeded!r} if name in sys.modules])"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.splitlines()[-1] == "[]"

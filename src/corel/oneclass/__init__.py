@@ -1,10 +1,8 @@
-"""Recognise a class from a handful of latents: scores, decisions with a guarantee, explanations, forgetting."""
+"""Recognise a class from a handful of latents: scores, decisions with a guarantee, explanations, forgetting.
 
-from corel.oneclass._bank import Assessment as Assessment
-from corel.oneclass._bank import ClassBank as ClassBank
-from corel.oneclass._bank import allowed_rejections as allowed_rejections
-from corel.oneclass._bank import backbone_settings as backbone_settings
-from corel.oneclass._bank import check_support as check_support
-from corel.oneclass._estimator import OneClass as OneClass
-from corel.oneclass._explain import Explanation as Explanation
-from corel.oneclass._sets import prediction_sets as prediction_sets
+The names are listed in ``__init__.pyi`` and load on first use: only `OneClass` needs scikit-learn.
+"""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
