@@ -24,16 +24,8 @@ from corel.backbone import Backbone
 from corel.images import ImageSet
 from corel.training import TrainConfig, train
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = TrainConfig(branches=2, branch_dim=3, width=4, batch_size=10, epochs=2, precision="float32")
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The networks are so small that a second thread only waits; and weights depend on the number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def images(count: int = 40, seed: int = 0) -> ImageSet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from corel.baselines._shared import batches
 from corel.images import ImageSet
 from experiments.baselines import ORACLE, Protocol, best_of_grid, run, stratified, summarise
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 PLANTED = [
     OCSVM(epochs=10, batch_size=12),
     DSEBM(epochs=15, batch_size=12),
@@ -34,15 +34,6 @@ SHORT = [replace(each, epochs=1) for each in PLANTED[:3]] + [
 
 def named(baseline: Baseline) -> str:
     return type(baseline).__name__
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """The batches are so small that a second thread only waits."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def ramps(count: int, *, rising: bool, seed: int) -> NDArray[np.uint8]:

@@ -12,6 +12,8 @@ from corel.backbone import Backbone
 from corel.cli import _train
 from corel.training import TrainConfig, train
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 def corel_train(*arguments: str) -> Result:
     app = typer.Typer(pretty_exceptions_enable=False)

@@ -18,6 +18,7 @@ from corel.objectives._views import random_views
 from corel.objectives.contrastive import Contrastive, nt_xent
 from corel.training import TrainConfig, TrainingInterrupted, train
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = TrainConfig.preset(
     "contrastive", branches=2, branch_dim=3, width=4, batch_size=16, cloud_size=8, weight=1 / 7, epochs=2,
     precision="float32",

@@ -16,6 +16,7 @@ from corel.objectives.features import FeatureHead
 from corel.oneclass import OneClass
 from corel.training import TrainConfig, train
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = TrainConfig.preset("features", epochs=40, width=32, learning_rate=1e-2)
 
 

@@ -1,10 +1,12 @@
+"""What tests in several folders ask for."""
+
 from collections.abc import Iterator
 
 import pytest
 import torch
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def one_thread() -> Iterator[None]:
     """The networks are so small that a second thread only waits; and weights depend on the number of threads."""
     before = torch.get_num_threads()
