@@ -34,7 +34,7 @@ Dixit, Niethammer, ICML 2019), trained with corel. Load it with `corel.Backbone.
 
 The preset `authors`: reconstruction error plus λ = {weight:g} times the connectivity loss at η = {eta:g}, Adam at
 {learning_rate:g}, batches of {batch_size}, {epochs} epochs, seed {seed}. The log lies beside this file as
-`{name}.json`; `python -m experiments.backbones` makes both again. More epochs no longer help: see the AUC by epoch in
+`{name}.json`; `python -m experiments backbones` makes both again. More epochs no longer help: see the AUC by epoch in
 `experiments/results/backbones.json`.
 
 ## Measured

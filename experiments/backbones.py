@@ -1,7 +1,9 @@
 """Train the backbones that ship with corel, three seeds each, measure them as the authors did, ship seed 0.
 
-python -m experiments.backbones train --data DIR --runs DIR     # resumable; hours on two cores
-python -m experiments.backbones ship --data DIR --runs DIR      # minutes; writes results and src/corel/backbones
+python -m experiments backbones train --data DIR --runs DIR     # resumable; hours on two cores
+python -m experiments backbones ship --data DIR --runs DIR      # minutes; writes results and src/corel/backbones
+
+With neither word it does both.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from corel.backbone import Backbone
 from corel.evaluation import evaluate
 from corel.images import ImageSet
 from corel.training import TrainConfig, train
-from experiments import _cards, paper
+from experiments import _cards, _trainings, paper
 from experiments._record import record
 
 SHIPPED = Path(__file__).parents[1] / "src" / "corel" / "backbones"
-SOURCES = {"cifar10": "CIFAR-10, train split", "tiny-imagenet": "Tiny-ImageNet, 250 train images a class"}
+SOURCES = {name: _trainings.SOURCES[name] for name in ("cifar10", "tiny-imagenet")}
 SEEDS = (0, 1, 2)
 STAGES = (5, 10, 15, 20, 25, 30)  # epochs after which a backbone is kept; the last ones are measured and shipped
 EXEMPLARS, DRAWS = 120, 5
@@ -114,7 +116,7 @@ def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["train", "ship"])
+    parser.add_argument("what", choices=["train", "ship"], nargs="?", help="one of both; both by default")
     parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
     parser.add_argument("--runs", type=Path, required=True, help="checkpoints and backbones of the trainings")
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
@@ -122,11 +124,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="the shipped ones were trained with 1")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    if arguments.what == "train":
+    if arguments.what != "ship":
         train_all(arguments.data, arguments.runs, arguments.sources, arguments.seeds)
-    else:
+    if arguments.what != "train":
         ship(arguments.data, arguments.runs, arguments.seeds)
-
-
-if __name__ == "__main__":
-    main()

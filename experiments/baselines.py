@@ -1,19 +1,17 @@
 """The baselines of Table 1 on CIFAR-10 at m = 120, one class at a time.
 
-``python -m experiments.baselines --data DIR`` fits each method on 120 train images of each class (the first draw of
+``python -m experiments baselines --data DIR`` fits each method on 120 train images of each class (the first draw of
 `corel.evaluate`, seed 0) and measures the AUC on the test split; ADT, which sends an image through its network 72
-times, on a stratified 1,000 test images, on which ours is then measured too. What is done is kept in
-experiments/results/baselines.partial.json, so that a stopped run goes on; when every method has met every class, all
-is written to experiments/results/baselines.json. ``--methods`` and ``--classes`` do a part of it.
+times, on a stratified 1,000 test images, on which ours is then measured too. Each class of each method is recorded in
+experiments/results/baselines.json when it is done; a stopped run goes on. ``--methods`` and ``--classes`` do a part.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,13 +22,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import OneClassSVM
 
 import corel.images
-from corel._atomic import write_atomically
 from corel.backbone import Backbone
 from corel.baselines import ADT, DAGMM, DSEBM, OCSVM, Baseline, DeepSVDD
 from corel.evaluation import draw_exemplars, evaluate
 from corel.images import ImageSet
 from experiments import paper
-from experiments._record import RESULTS, record
+from experiments._parts import Part, run_parts
 
 METHODS: dict[str, Baseline] = {
     "OC-SVM (CAE)": OCSVM(), "DAGMM": DAGMM(), "DSEBM": DSEBM(), "Deep-SVDD": DeepSVDD(), "ADT": ADT(),
@@ -40,6 +37,7 @@ ORACLE = "OC-SVM (CAE), best of the grid by test AUC"
 PUBLISHED = {name: name for name in paper.BASELINES_BY_CLASS} | {ORACLE: "OC-SVM (CAE)"}
 GRID = tuple(product(np.arange(1, 10) / 10, 2.0 ** np.arange(-7, 3)))  # ν and γ
 BACKBONES = ("cifar10-16x10", "tiny-imagenet-16x10")
+OURS = "corel on the images ADT scored"
 
 Row = dict[str, Any]
 Labels = NDArray[np.bool_]
@@ -63,6 +61,7 @@ def measure(name: str, baseline: Baseline, label: int, train: ImageSet, test: Im
     baseline.fit(exemplars)
     fitted = time.perf_counter()
     auc = aucs(name, baseline, exemplars, test, np.asarray(test.labels) == label)
+    print(f"{train.classes[label]:<12}", *(f"{each} {found:.3f}" for each, found in auc.items()), sep="  ", flush=True)
     return {
         "method": name,
         "class": train.classes[label],
@@ -99,21 +98,20 @@ def stratified(images: ImageSet, count: int, seed: int) -> ImageSet:
     return images.take(draw_exemplars(images, count // len(images.classes), seed, 0).ravel())
 
 
-def run(
-    methods: dict[str, Baseline], classes: Iterable[str], train: ImageSet, test: ImageSet, protocol: Protocol,
-    folder: Path = RESULTS,
-) -> list[Row]:  # fmt: skip
-    """Measure every method on every class that is not yet in the partial results; give all rows of these settings."""
-    partial = folder / "baselines.partial.json"
-    for (name, baseline), kind in product(methods.items(), classes):
-        settings = describe(baseline, protocol)
-        if not any(_is_of(row, name, kind, settings) for row in _read(partial)):
-            row = measure(name, baseline, train.classes.index(kind), train, test, protocol)
-            print(f"{kind:<12}", *(f"{each} {auc:.3f}" for each, auc in row["auc"].items()), sep="  ", flush=True)
-            rows = [*_read(partial), row | {"settings": settings}]
-            write_atomically(partial, json.dumps(rows, indent=1).encode())
-    chosen = {name: describe(baseline, protocol) for name, baseline in methods.items()}
-    return [row for row in _read(partial) if row["settings"] == chosen.get(row["method"])]
+def parts(methods: dict[str, Baseline], train: ImageSet, test: ImageSet, protocol: Protocol) -> list[Part]:
+    """Every method on every class, and then ours on the images that ADT scored."""
+    whole = product(methods.items(), enumerate(train.classes))
+    return [
+        *(Part(part_name(name, kind), describe(baseline, protocol),
+               partial(measure, name, baseline, label, train, test, protocol))
+          for (name, baseline), (label, kind) in whole),
+        Part(OURS, {"protocol": vars(protocol), "backbones": BACKBONES}, partial(ours, train, test, protocol)),
+    ]  # fmt: skip
+
+
+def part_name(method: str, kind: str) -> str:
+    """What a method's row of one class is called in the record."""
+    return f"{method}, {kind}"
 
 
 def describe(baseline: Baseline, protocol: Protocol) -> dict[str, Any]:
@@ -150,17 +148,8 @@ def ours(train: ImageSet, test: ImageSet, protocol: Protocol) -> Row:
     }  # fmt: skip
 
 
-def _is_of(row: Row, method: str, kind: str, settings: dict[str, Any]) -> bool:
-    return (row["method"], row["class"], row["settings"]) == (method, kind, settings)
-
-
-def _read(partial: Path) -> list[Row]:
-    rows: list[Row] = json.loads(partial.read_text()) if partial.exists() else []
-    return rows
-
-
 def main() -> None:
-    """Read the command line, measure, and write the record once nothing is missing."""
+    """Read the command line and measure what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
@@ -170,17 +159,6 @@ def main() -> None:
     unknown = set(arguments.classes or ()) - set(train.classes)
     if unknown:
         parser.error(f"CIFAR-10 has no class {', '.join(sorted(unknown))}; it has {', '.join(train.classes)}")
-    chosen, protocol = {name: METHODS[name] for name in arguments.methods}, Protocol()
-    run(chosen, arguments.classes or train.classes, train, test, protocol)
-    rows = run(METHODS, (), train, test, protocol)
-    whole = len(METHODS) * len(train.classes)
-    if len(rows) < whole:
-        print(f"{len(rows)} of {whole} parts are done; the record is written when all are")
-        return
-    results = {"means": summarise(rows), "classes": rows, "corel on the images ADT scored": ours(train, test, protocol)}
-    seconds = sum(row["fit seconds"] + row["score seconds"] for row in rows)
-    record("baselines", config=vars(protocol), results=results, seed=protocol.seed, seconds=seconds)
-
-
-if __name__ == "__main__":
-    main()
+    chosen = {part_name(*pair) for pair in product(arguments.methods, arguments.classes or train.classes)}
+    protocol = Protocol()
+    run_parts("baselines", parts(METHODS, train, test, protocol), vars(protocol), only={*chosen, OURS})

@@ -1,6 +1,6 @@
 """Many one-class models as one classifier: CIFAR-10's ten classes with 120 exemplars each.
 
-``python -m experiments.classify --data DIR`` measures the conformal prediction sets, the classes that do not reject an
+``python -m experiments classify --data DIR`` measures the conformal prediction sets, the classes that do not reject an
 image: how often they hold the true class, how large they are and how often they are empty; and the top-1 accuracy of
 the ranking by score. It writes experiments/results/classify.json.
 """
@@ -49,5 +49,6 @@ def _mean_and_spread(values: list[float]) -> dict[str, Any]:
     return {"mean": float(np.mean(values)), "spread": float(np.std(values, ddof=1))}
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Read the command line and measure."""
     run(setting_from_command_line(__doc__))

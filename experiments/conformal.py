@@ -1,6 +1,6 @@
 """Does a decision keep its rate, and what does it detect? CIFAR-10 with the Tiny-ImageNet backbone.
 
-``python -m experiments.conformal --data DIR`` enrols m train images of each class, asks for the conformal p-values of
+``python -m experiments conformal --data DIR`` enrols m train images of each class, asks for the conformal p-values of
 1,000 test images, and repeats that over many draws, for the guarantee is about fresh exemplars too: one bag of 120
 alone varies by about ±.02. It writes experiments/results/conformal.json and docs/figures/conformal.png.
 """
@@ -144,6 +144,7 @@ def setting_from_command_line(description: str | None) -> Setting:
     return Setting.load(arguments.data, arguments.backbone)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Read the command line, measure and draw."""
     run(setting_from_command_line(__doc__))
     draw_figure()

@@ -1,6 +1,6 @@
 """One class of a table from a few rows: branches on features beside scikit-learn's detectors, on its bundled data.
 
-python -m experiments.features      # a minute of one core; writes experiments/results/features.json
+python -m experiments features      # a minute of one core; writes experiments/results/features.json
 
 A random half of each table is train, the other test. Each class in turn is enrolled by some of its train rows, the
 same for every method, and all test rows are ranked. Ours trains one head a split on all train rows without labels and
@@ -110,7 +110,3 @@ def _summary(splits: list[Aucs]) -> list[dict[str, Any]]:
         for name in splits[0]
         for found in [[aucs[name] for aucs in splits]]
     ]
-
-
-if __name__ == "__main__":
-    main()

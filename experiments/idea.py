@@ -1,4 +1,4 @@
-"""The pictures that explain the idea, drawn from real death times: ``python -m experiments.idea``.
+"""The pictures that explain the idea, drawn from real death times: ``python -m experiments idea``.
 
 ``docs/figures/growing.svg``: balls grow around points, components merge, each merging ends a bar.
 ``docs/figures/idea.svg``: a batch before and after its death times are pulled to η, and the score that this allows.
@@ -153,7 +153,3 @@ def main() -> None:
     for name, figure in (("growing", growing()), ("idea", idea())):
         with mpl.rc_context({"svg.hashsalt": name}):
             figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})
-
-
-if __name__ == "__main__":
-    main()

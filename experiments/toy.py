@@ -1,6 +1,6 @@
 """The paper's Figure 2: three Gaussians in R², rearranged by the connectivity loss alone.
 
-``python -m experiments.toy`` trains an MLP 2-20-20-2 on 1,500 points for 60 epochs with batches of 50, and
+``python -m experiments toy`` trains an MLP 2-20-20-2 on 1,500 points for 60 epochs with batches of 50, and
 again with batches of 5 as the paper remarks, and measures (α̂, ε̂, β̂), the mean smallest, average and largest
 death time over 3,000 random batches. It writes experiments/results/toy.json and docs/figures/toy.png and .svg.
 """
@@ -183,7 +183,3 @@ def main(toy: Toy | None = None, results: Path = RESULTS, figures: Path = FIGURE
         folder=results,
     )
     save(draw(shots, toy), figures)
-
-
-if __name__ == "__main__":
-    main()

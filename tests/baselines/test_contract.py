@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from sklearn.metrics import roc_auc_score
 from corel.baselines import ADT, DAGMM, DSEBM, OCSVM, Baseline, DeepSVDD
 from corel.baselines._shared import batches
 from corel.images import ImageSet
-from experiments.baselines import ORACLE, Protocol, best_of_grid, run, stratified, summarise
+from experiments._parts import progress, results, run_parts
+from experiments.baselines import ORACLE, Protocol, best_of_grid, parts, stratified, summarise
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PLANTED = [
@@ -129,14 +129,15 @@ def test_the_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
     names = [str(i) for i in range(12)]
     images = ImageSet(pixels, np.repeat([0, 1], 6), ("up", "down"), names, "ramps")
     methods: dict[str, Baseline] = {"DSEBM": SHORT[1], "OC-SVM (CAE)": SHORT[0], "ADT": SHORT[4]}
-    protocol = Protocol(exemplars=4, adt_test_images=4)
-    first = run({"DSEBM": methods["DSEBM"]}, ["up"], images, images, protocol, tmp_path)
-    rows = run(methods, ["up"], images, images, protocol, tmp_path)
-    assert rows[: len(first)] == first
-    assert rows == json.loads((tmp_path / "baselines.partial.json").read_text())
-    assert [row["test images"] for row in rows] == [12, 12, 4]
-    assert list(summarise(rows)) == ["DSEBM", "OC-SVM (CAE)", ORACLE, "ADT (plain)", "ADT (Dirichlet)"]
-    assert not run({"DSEBM": replace(methods["DSEBM"], epochs=9)}, [], images, images, protocol, tmp_path)
+    whole = parts(methods, images, images, Protocol(exemplars=4, adt_test_images=4))
+    run_parts("baselines", whole, {}, only=["DSEBM, up"], folder=tmp_path)
+    first = results("baselines", tmp_path)
+    assert progress("baselines", tmp_path) == (1, 3 * 2 + 1)
+    run_parts("baselines", whole, {}, only=[f"{name}, up" for name in methods], folder=tmp_path)
+    rows = results("baselines", tmp_path)
+    assert rows["DSEBM, up"] == first["DSEBM, up"]
+    assert [row["test images"] for row in rows.values()] == [12, 12, 4]
+    assert list(summarise([*rows.values()])) == ["DSEBM", "OC-SVM (CAE)", ORACLE, "ADT (plain)", "ADT (Dirichlet)"]
 
 
 def test_the_oracle_is_above_every_point_of_its_grid() -> None:

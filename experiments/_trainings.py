@@ -1,0 +1,97 @@
+"""The encoders that experiments compare: shipped ones where they are what is asked for, else trained under --runs."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import corel.images
+from corel.backbone import Backbone, shipped
+from corel.images import ImageSet
+from corel.training import TrainConfig, train
+
+SOURCES = {
+    "cifar10": "CIFAR-10, train split",
+    "cifar100": "CIFAR-100, train split",
+    "tiny-imagenet": "Tiny-ImageNet, 250 train images a class",
+}
+EPOCHS = 12  # of the ablations: by then AUC has stopped to grow (experiments/results/backbones.json)
+
+
+def folders(description: str | None, needs: Sequence[str] = ("data",)) -> argparse.Namespace:
+    """Read the command line of an experiment that takes no more than its folders."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    help_of = {"data": "where the datasets are laid out", "runs": "checkpoints and backbones of the trainings"}
+    for need in needs:
+        parser.add_argument(f"--{need}", type=Path, required=True, help=help_of[need])
+    return parser.parse_args()
+
+
+@functools.lru_cache(maxsize=2)
+def split(name: str, part: str, data: Path) -> ImageSet:
+    """One split of a known dataset; the last two stay in memory."""
+    return corel.images.open(name, part, root=data)
+
+
+def is_here(name: str, data: Path) -> bool:
+    """Whether the dataset lies under `data`."""
+    try:
+        split(name, "test", data)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def auxiliary_of_figures(data: Path) -> str:
+    """CIFAR-100, on which the paper's Figures 4 to 6 train, or what stands in for it where it is not here."""
+    return "cifar100" if is_here("cifar100", data) else "tiny-imagenet"
+
+
+def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Backbone:
+    """The backbone of this training: shipped if it is the same but for its epochs, else trained unless it was.
+
+    Step sizes are constant, so a shipped training of more epochs begins with the one that is asked for.
+    """
+    if (name := f"{auxiliary}-16x10") in shipped():
+        backbone = Backbone.load(name)
+        if replace(_config_of(backbone), epochs=config.epochs) == config:
+            return backbone
+    file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
+    if not file.exists():
+        images = split(auxiliary, "train", data)
+        images = replace(images, source=SOURCES.get(auxiliary, images.source))
+        _train(images, config, file)
+    return Backbone.load(file)
+
+
+def epochs_of(backbone: Backbone) -> int:
+    """How long it was trained."""
+    return _config_of(backbone).epochs
+
+
+def _config_of(backbone: Backbone) -> TrainConfig:
+    return TrainConfig(**backbone.metadata["config"])
+
+
+def _changes(config: TrainConfig) -> str:
+    """What differs from the paper's settings, for a file's name."""
+    base = asdict(TrainConfig())
+    changed: dict[str, Any] = {key: value for key, value in asdict(config).items() if value != base[key]}
+    return "-".join(
+        f"{key}-{value:g}" if isinstance(value, float) else f"{key}-{value}" for key, value in changed.items()
+    )
+
+
+def _train(images: ImageSet, config: TrainConfig, file: Path) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # the number of threads decides the weights; the shipped ones were trained with one
+    try:
+        train(images, config, run_dir=file.with_suffix("")).save(file)
+    finally:
+        torch.set_num_threads(before)
