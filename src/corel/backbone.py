@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from corel import _tensorfile, objectives
+from corel._atomic import appearing
 from corel._network import Network, channels_last
 from corel._terminal import printable
 
@@ -142,20 +143,16 @@ class Backbone:
         if importlib.util.find_spec("onnxscript") is None:
             raise ModuleNotFoundError("exporting to ONNX needs packages that are not here: pip install 'corel[onnx]'")
         example = torch.zeros(2, *self.network.input_shape)
-        temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}.tmp")
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the exporter's own deprecations, nothing a caller can act on
-                program = torch.onnx.export(
-                    self.network.encoder, (example,), dynamo=True, verbose=False,
-                    input_names=["images"], output_names=["latents"],
-                    dynamic_shapes=({0: torch.export.Dim("n")},),
-                )  # fmt: skip
-            assert program is not None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the exporter's own deprecations, nothing a caller can act on
+            program = torch.onnx.export(
+                self.network.encoder, (example,), dynamo=True, verbose=False,
+                input_names=["images"], output_names=["latents"],
+                dynamic_shapes=({0: torch.export.Dim("n")},),
+            )  # fmt: skip
+        assert program is not None
+        with appearing(Path(path)) as temporary:
             program.save(temporary)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
 
     def _tensors(self) -> dict[str, Tensor]:
         weights = {f"network.{name}": tensor for name, tensor in self.network.stored_state().items()}

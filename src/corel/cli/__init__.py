@@ -22,6 +22,10 @@ from corel.cli import _data, _demo, _evaluate, _gallery, _train
 EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)
 
 
+# A mistake in the command line itself; typer names only this child of it.
+USAGE = typer.BadParameter.__mro__[1]
+
+
 class Commands(TyperGroup):
     """Runs a command; whatever goes wrong becomes one sentence on standard error and exit code 2."""
 
@@ -29,20 +33,35 @@ class Commands(TyperGroup):
         """Run as typer does, with `--debug` understood at any place."""
         given = list(sys.argv[1:] if args is None else args)
         try:
-            return super().main([each for each in given if each != "--debug"], *others, **extra)
+            quietly = {**extra, "standalone_mode": False}  # typer would draw a box around an error
+            status = super().main([each for each in given if each != "--debug"], *others, **quietly)
         except Exception as error:
             if "--debug" in given:
                 traceback.print_exc()
-            typer.echo(f"corel: {_sentence(error)}", err=True)
+            if said := _sentence(error):
+                typer.echo(f"corel: {said}", err=True)
             raise SystemExit(2) from error
+        if extra.get("standalone_mode", True):
+            raise SystemExit(status)
+        return status
 
 
 def _sentence(error: Exception) -> str:
     text = str(error)
-    if not isinstance(error, EXPECTED):
+    if isinstance(error, USAGE):
+        text = _usage(error)
+    elif isinstance(error, OSError) and error.strerror:  # the system's, which knows no fix
+        text = f"{error.filename}: {error.strerror}; put that right, or name another path"
+    elif not isinstance(error, EXPECTED):
         text = f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
     # A file's name or content may be quoted in it.
     return "\n".join(map(printable, text.split("\n")))
+
+
+def _usage(error: Any) -> str:
+    """What typer has to say, and where to read on; nothing if a bare `corel` made it print the help already."""
+    said = error.format_message().rstrip(".").replace("Value error, ", "")
+    return said and f"{said} (`{error.ctx.command_path} --help` shows what it takes)"
 
 
 def _show_version(asked: bool) -> None:

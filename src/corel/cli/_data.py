@@ -18,14 +18,16 @@ app = typer.Typer(no_args_is_help=True, help="Fetch, list and look into image so
 
 Root = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder of known datasets; else $COREL_DATA, else the user's cache folder."),
+    typer.Option(
+        "--data", file_okay=False, help="Folder of known datasets; else $COREL_DATA, else the user's cache folder."
+    ),
 ]
 
 
 @app.command(epilog="Example: corel data fetch cifar10 ~/data")
 def fetch(
     name: Annotated[str, typer.Argument(help="cifar10, cifar20, cifar100, tiny-imagenet or fashion-mnist.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", file_okay=False, help="Where to put it.")],
     quiet: Quiet = False,
 ) -> None:
     """Download a dataset, check it and unpack it; run again to go on after an interruption."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corel.cli._data import Root
-from corel.cli._options import Json, Quiet
+from corel.cli._options import Json, Quiet, Report
 
 if TYPE_CHECKING:
     from corel.evaluation import Evaluation
@@ -50,8 +50,8 @@ def evaluate(
     controls: Annotated[bool, typer.Option(help="Also an untrained encoder and nearest neighbours.")] = True,
     root: Root = None,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option(help="Write all records to this JSON file.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a page with figures to this HTML file.")] = None,
+    out: Annotated[Path | None, typer.Option(dir_okay=False, help="Write all records to this JSON file.")] = None,
+    report: Report = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -69,11 +69,12 @@ def evaluate(
         seed=seed, controls=controls, progress=not quiet,
         expected_classes=SIZES[source].classes if source in SIZES else None,
     )  # fmt: skip
-    if out is not None:
-        found.save(out)
     for line in [json.dumps(found.document())] if as_json else _table(found):
         typer.echo(line)
-    if report is not None:  # last: whatever goes wrong with a page, what was measured is seen
+    # After it: whatever goes wrong with a file, what was measured is seen.
+    if out is not None:
+        found.save(out)
+    if report is not None:
         from corel.report import write_report
 
         write_report(report, loaded, evaluation=found, enrolled=train, test=test, progress=not quiet)

@@ -79,7 +79,9 @@ def score(
     images: Images,
     every: Annotated[bool, typer.Option("--all", help="A row for every class, not only for the best.")] = False,
     style: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write to this file instead of standard output.")
+    ] = None,
     rate: Rate = 0.05,
     fail_on_outlier: Annotated[
         bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is out of all classes or unreadable.")
@@ -121,7 +123,9 @@ def explain(
     gallery: GalleryFile,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="The class.")],
-    out: Annotated[Path, typer.Option(help="The picture to write, .png, .svg or .pdf.")] = Path("explanation.png"),
+    out: Annotated[Path, typer.Option(dir_okay=False, help="The picture to write, .png, .svg or .pdf.")] = Path(
+        "explanation.png"
+    ),
     backbone: BackboneName = None,
     as_json: Json = False,
 ) -> None:

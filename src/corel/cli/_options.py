@@ -18,5 +18,6 @@ Rate = Annotated[
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress bar, no remarks; only results and what went wrong.")
 ]
+Report = Annotated[Path | None, typer.Option(dir_okay=False, help="Write a page with figures to this HTML file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Strict = Annotated[bool, typer.Option("--strict", help="An image that cannot be read is an error.")]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypeAlias
 
+from corel._atomic import appearing
 from corel._terminal import printable
 
 
@@ -43,7 +43,7 @@ def row_writer(style: Format, out: Path | None) -> Iterator[Write]:
     """Give a function that writes rows, to standard output or to a file that appears when all is written."""
     if style is Format.PARQUET and out is None:
         raise ValueError("Parquet is not text; name a file with --out results.parquet")
-    with _appearing(out) as place:
+    with nullcontext() if out is None else appearing(out) as place:
         if place is None:
             yield _text(style, sys.stdout)
         elif style is Format.PARQUET:
@@ -52,19 +52,6 @@ def row_writer(style: Format, out: Path | None) -> Iterator[Write]:
         else:
             with place.open("w", encoding="utf-8", newline="") as file:
                 yield _text(style, file)
-
-
-@contextmanager
-def _appearing(path: Path | None) -> Iterator[Path | None]:
-    if path is None:
-        yield None
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _text(style: Format, file: TextIO) -> Write:

@@ -12,7 +12,7 @@ import typer
 
 from corel._config import PRESETS, TrainConfig
 from corel.cli._data import Root
-from corel.cli._options import Quiet, Strict
+from corel.cli._options import Quiet, Report, Strict
 
 PANEL, FIELDS = "Train", "Parameters of the training, with the defaults of the preset authors"
 
@@ -61,11 +61,17 @@ def train(
     *,
     features: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="In place of images, a .npy or .npz file of vectors, floats [n, d]."),
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="In place of images, a .npy or .npz file of vectors, floats [n, d].",
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the backbone goes.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", dir_okay=False, help="Where the backbone goes.")],
     run: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Checkpoints and metrics.", show_default="FILE with .run")
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Checkpoints and metrics.", show_default="FILE with .run"),
     ] = None,
     preset: Annotated[
         str | None,
@@ -79,7 +85,7 @@ def train(
     root: Root = None,
     size: Annotated[int, typer.Option(help="Images are resized to this many pixels a side, a multiple of 8.")] = 32,
     checkpoint_minutes: Annotated[float, typer.Option(min=0, help="Write a checkpoint this often.")] = 5.0,
-    report: Annotated[Path | None, typer.Option(help="Write a page with figures to this HTML file.")] = None,
+    report: Report = None,
     strict: Strict = False,
     quiet: Quiet = False,
     **changes: Any,
@@ -143,7 +149,7 @@ def list_shipped() -> None:
 @backbone_app.command(epilog="Example: corel backbone export tiny-imagenet-16x10 --onnx encoder.onnx")
 def export(
     file: BackboneFile,
-    onnx: Annotated[Path, typer.Option(metavar="OUT", help="Images in, latents out, any batch size.")],
+    onnx: Annotated[Path, typer.Option(metavar="OUT", dir_okay=False, help="Images in, latents out, any batch size.")],
 ) -> None:
     """Write the encoder for programs without torch."""
     from corel.backbone import Backbone

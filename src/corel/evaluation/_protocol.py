@@ -106,7 +106,10 @@ def _check_sizes(split: str, images: ImageSet, least: int) -> None:
     sizes = np.bincount(np.asarray(images.labels), minlength=len(images.classes))
     if sizes.min() < least:
         name = images.classes[int(sizes.argmin())]
-        raise ValueError(f"class {name!r} has {sizes.min()} {split} images in {images.source} but {least} are needed")
+        raise ValueError(
+            f"class {name!r} has {sizes.min()} {split} images in {images.source} but {least} are needed; "
+            "add images, or enrol fewer exemplars"
+        )
 
 
 def _config(
