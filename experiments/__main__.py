@@ -18,6 +18,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments._record import RESULTS
 from experiments._registry import EXPERIMENTS, Experiment
 
 
@@ -44,11 +45,11 @@ def run_one(experiment: Experiment, arguments: Sequence[str]) -> None:
     module.main()
 
 
-def run_queue(experiments: Sequence[Experiment], folders: dict[str, Path | None]) -> int:
+def run_queue(experiments: Sequence[Experiment], folders: dict[str, Path | None], records: Path = RESULTS) -> int:
     """Run those that are not done, each in a process of its own; a failure does not keep the others from running."""
     failed = []
     for experiment in experiments:
-        if experiment.is_done():
+        if experiment.is_done(records):
             print(f"{experiment.name}: done before", flush=True)
             continue
         given = [text for need in experiment.needs for text in (f"--{need}", str(folders[need]))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,10 +15,10 @@ from corel._atomic import write_atomically
 from experiments import paper
 from experiments._parts import is_complete, results
 from experiments._record import RESULTS, read
+from experiments._tables import DATASETS
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 STYLES = ("C0o-", "C1s--", "C2^:", "C3D-.")
-LABELS = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
 
 
 def save(name: str, folder: Path = FIGURES, records: Path = RESULTS) -> None:
@@ -41,17 +41,20 @@ def weights(records: Path) -> Figure:
 
 def _over_training(found: dict[str, Any], losses: Sequence[str]) -> Figure:
     figure, axes = _panels(len(losses) + 1)
+    differ = len({variant["epochs"] for variant in found.values()}) > 1
     for (name, variant), style in zip(found.items(), STYLES, strict=False):
         history, auc = variant["history"], variant["auc"]
+        epochs = [epoch["epoch"] for epoch in history]
         for panel, loss in zip(axes, losses, strict=False):
-            panel.plot(
-                [epoch["epoch"] for epoch in history], [epoch[loss] for epoch in history], style, ms=4, label=name
-            )
-        axes[-1].plot([int(m) for m in auc], list(auc.values()), style, ms=4, label=name)
+            panel.plot(epochs, [epoch[loss] for epoch in history], style, ms=4, label=name)
+        label = f"{name}, {variant['epochs']} epochs" if differ else name
+        axes[-1].plot([int(m) for m in auc], list(auc.values()), style, ms=4, label=label)
     for panel, loss in zip(axes, losses, strict=False):
-        panel.set(xlabel="epoch", ylabel=f"{loss} loss, mean of the epoch", yscale="log")
+        panel.set(
+            xlabel="epoch", ylabel=f"{loss} loss, mean of the epoch", yscale="log", xticks=range(1, len(history) + 1)
+        )
         _log_ticks(panel)
-    _against_exemplars(axes[-1], [int(m) for m in next(iter(found.values()))["auc"]])
+    _against_exemplars(axes[-1], [int(m) for m in auc])
     return _finished(figure, axes)
 
 
@@ -91,11 +94,11 @@ def lifetimes(records: Path) -> Figure:
         for (dataset, deaths), style, shift in zip(measured.items(), STYLES, (-0.15, 0.15), strict=False):
             low, mean, high = np.array(deaths).T
             where = np.arange(1, len(mean) + 1) + shift
-            panel.errorbar(where, mean, [mean - low, high - mean], fmt=style[:3], ms=4, lw=1, label=LABELS[dataset])
+            panel.errorbar(where, mean, [mean - low, high - mean], fmt=style[:3], ms=4, lw=1, label=DATASETS[dataset])
         panel.axhline(read("lifetimes", records)["config"]["eta"], color="0.6", lw=1, label="η")
-        panel.set(xlabel="branch", ylabel="death times in batches of 100")
-        panel.set_title(f"encoder trained on {LABELS[pair.split(' → ')[0]]}")
-    return _finished(figure, axes)
+        panel.set(xlabel="branch", ylabel="death times in batches of 100", ylim=(0, None))
+        panel.set_title(f"encoder trained on {DATASETS[pair.split(' → ')[0]]}")
+    return _finished(figure, axes, "lower right")
 
 
 def variability(records: Path) -> Figure:
@@ -105,7 +108,7 @@ def variability(records: Path) -> Figure:
         for (auxiliary, measured), style in zip(results("variability", records).items(), STYLES, strict=False):
             sizes, by = [int(n) for n in measured[score]], list(measured[score].values())
             means, spreads = [each["mean"] for each in by], [each["spread"] for each in by]
-            panel.errorbar(sizes, means, spreads, fmt=style, ms=4, capsize=2, label=f"trained on {LABELS[auxiliary]}")
+            panel.errorbar(sizes, means, spreads, fmt=style, ms=4, capsize=2, label=f"trained on {DATASETS[auxiliary]}")
         panel.set(xlabel="classes of Tiny-ImageNet", ylabel="one-vs-all AUC", xscale="log")
         _log_ticks(panel, sizes)
         panel.set_title(score)
@@ -146,10 +149,10 @@ def _log_ticks(panel: Axes, ticks: Sequence[int] = ()) -> None:
         panel.yaxis.set_minor_formatter("{x:g}")
 
 
-def _finished(figure: Figure, axes: Sequence[Axes]) -> Figure:
+def _finished(figure: Figure, axes: Sequence[Axes], legend: Literal["best", "lower right"] = "best") -> Figure:
     for panel in axes:
         panel.grid(alpha=0.3)
-        panel.legend(frameon=False, fontsize=8)
+        panel.legend(frameon=False, fontsize=8, loc=legend)
     return figure
 
 

@@ -16,9 +16,9 @@ DATASETS = {
 Row = Sequence[str]
 
 
-def markdown(heading: Row, rows: Iterable[Row]) -> str:
-    """A table whose first column is text and whose others are numbers."""
-    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+def markdown(heading: Row, rows: Iterable[Row], text: int = 1) -> str:
+    """A table whose first columns are text and whose others are numbers."""
+    lines = [heading, [*["---"] * text, *["---:"] * (len(heading) - text)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -31,7 +31,7 @@ def results() -> str:
     for mean in document["means"]:
         pair = (mean["auxiliary"], mean["evaluated"])
         values = [paper.cell(*pair).m120, mean["count"], mean["contrast"], *controls.get(pair, ())]
-        rows.append([_pair(*pair), *(f"{value:.3f}" for value in values)])
+        rows.append([pairing(*pair), *(f"{value:.3f}" for value in values)])
     heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
     heading += CONTROLS.values() if controls else ()
     trainings, epochs = len({cell["seed"] for cell in document["cells"]}), backbones["config"]["epochs"]
@@ -68,24 +68,11 @@ def cells() -> str:
         aucs, published = [cell["count"]["auc"] for cell in own], paper.cell(*pair)
         spread = float(np.mean([cell["count"]["class spread"] for cell in own]))
         rows.append([
-            _pair(*pair), *(f"{auc:.4f}" for auc in aucs), f"{np.mean(aucs):.4f}", f"{published.m120:.4f}",
-            _signed(float(np.mean(aucs)) - published.m120), f"{spread:.4f}", f"{published.class_spread:.4f}",
+            pairing(*pair), *(f"{auc:.4f}" for auc in aucs), f"{np.mean(aucs):.4f}", f"{published.m120:.4f}",
+            signed(float(np.mean(aucs)) - published.m120), f"{spread:.4f}", f"{published.class_spread:.4f}",
         ])  # fmt: skip
     heading = ["", *(f"seed {seed}" for seed in seeds), "mean", "authors", "difference", "spread", "authors' spread"]
     return markdown(heading, rows)
-
-
-def scores() -> str:
-    """Both scores and all controls on the test splits, few and many exemplars."""
-    document = read("contrast")["results"]
-    pairs = list(document)
-    methods = list(dict.fromkeys((row["exemplars"], row["method"]) for rows in document.values() for row in rows))
-    found = {(pair, r["exemplars"], r["method"]): r for pair, rows in document.items() for r in rows}
-    rows = [
-        [f"m = {m}, {method}", *(f"{found[pair, m, method]['mean']:.4f}" for pair in pairs)]
-        for m, method in sorted(methods, key=lambda each: each[0])
-    ]
-    return markdown(["", *(_pair(*pair.split(" → ")) for pair in pairs)], rows)
 
 
 def rejection() -> str:
@@ -151,32 +138,8 @@ def _moment(epoch: int | None) -> str:
     return {None: "the data", 0: "untrained"}.get(epoch, f"{epoch} epochs")
 
 
-def published() -> str:
-    """The paper's Table 1 as it is printed, a column a dataset."""
-    auc: dict[str, dict[str, float]] = {}
-    for row in paper.TABLE_1:
-        size = "" if row.exemplars is None else f"-{row.exemplars:,}"
-        encoder = f" ({DATASETS[row.auxiliary]})" if row.auxiliary else ""
-        auc.setdefault(f"{row.method}{size}{encoder}", {})[row.evaluated] = row.auc
-    rows = [[name, *(f"{by[each]:.2f}" if each in by else "–" for each in DATASETS)] for name, by in auc.items()]
-    return markdown(["", *DATASETS.values()], rows)
-
-
-def radius() -> str:
-    """The authors' sweep of the score's radius."""
-    radii = list(paper.RADIUS_SWEEP[120])
-    rows = [[f"m = {m:,}", *(f"{sweep[r]:.4f}" for r in radii)] for m, sweep in paper.RADIUS_SWEEP.items()]
-    return markdown(["radius", *(f"{r:g}" for r in radii)], rows)
-
-
-def weights() -> str:
-    """The authors' AUC by λ and m."""
-    sizes = list(paper.WEIGHT_ABLATION[20])
-    rows = [[f"λ = {weight:g}", *(f"{by[m]:.4f}" for m in sizes)] for weight, by in paper.WEIGHT_ABLATION.items()]
-    return markdown(["m", *(f"{m:,}" for m in sizes)], rows)
-
-
-def _pair(auxiliary: str, evaluated: str) -> str:
+def pairing(auxiliary: str, evaluated: str) -> str:
+    """An encoder's data and the data whose classes it tells apart."""
     return f"{DATASETS[auxiliary]} → {DATASETS[evaluated]}"
 
 
@@ -184,5 +147,6 @@ def _number(count: int) -> str:
     return {1: "one", 2: "two", 3: "three"}.get(count, str(count))
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A difference, with a real minus sign."""
     return f"{value:+.4f}".replace("-", "−")

@@ -129,7 +129,8 @@ def summarise(rows: list[Row]) -> dict[str, dict[str, float]]:
         own = [row for row in rows if name in row["auc"]]
         means[name] = {"auc": float(np.mean([row["auc"][name] for row in own]))}
         means[name] |= {
-            key: float(np.mean([row[key] for row in own])) for key in ("fit seconds", "score seconds", "test images")
+            key: float(np.mean([row[key] for row in own]))
+            for key in ("fit seconds", "score seconds", "test images", "parameters")
         }
         if name in PUBLISHED:
             means[name]["published"] = paper.BASELINE_MEANS[PUBLISHED[name]]

@@ -10,16 +10,29 @@ from collections.abc import Callable
 from pathlib import Path
 
 from corel._atomic import write_atomically
-from experiments import _speed, _tables
+from experiments import _ablations, _comparison, _speed, _tables
+from experiments._registry import EXPERIMENTS
+from experiments._tables import markdown
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reproduction.md")
+
+
+def commands() -> str:
+    """What to type for each experiment; whether it has been run, ``--list`` says."""
+    rows = [[each.reproduces, f"`{each.command}`", f"{each.minutes:g}"] for each in EXPERIMENTS.values()]
+    return markdown(["what", "command", "minutes on two cores"], rows, text=2)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
-        _tables.results, _tables.cells, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables,
-        _tables.toy, _tables.published, _tables.radius,
-        _tables.weights, _speed.speed, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
+        _tables.results, _tables.cells, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables, _tables.toy,
+        _comparison.table1, _comparison.comparison, _comparison.classes, _comparison.parameters,
+        _comparison.published, _comparison.scores,
+        _ablations.branching, _ablations.weights, _ablations.radius, _ablations.lifetimes, _ablations.control,
+        _ablations.variability, _ablations.density, commands,
+        _speed.speed, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

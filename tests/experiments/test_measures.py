@@ -1,0 +1,132 @@
+"""What the experiments compute themselves, against closed forms and slow oracles."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import corel
+from corel.autoencoder import Autoencoder
+from corel.backbone import Backbone
+from corel.baselines import DSEBM
+from corel.training import TrainConfig
+from experiments._encoded import Encoded
+from experiments._trainings import trained
+from experiments._variants import untrained_connectivity
+from experiments.control import in_batch_distances, matched_radii, matched_radius
+from experiments.density import neighbours
+from experiments.lifetimes import measure
+from experiments.parameters import fitted
+from experiments.table1 import enough
+from experiments.variability import over_subsets, pairwise_aucs, subset_auc
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+NOWHERE = Path("nowhere")
+
+
+def test_distances_are_those_within_batches() -> None:
+    latents = np.array([[0.0, 0.0], [1.0, 10.0], [5.0, 5.0], [7.0, 6.0], [100.0, 100.0]], np.float32)
+    assert in_batch_distances(latents, branches=2, batch_size=2).tolist() == [[1.0, 2.0], [10.0, 1.0]]
+
+
+def test_the_matched_radius_of_a_scaled_copy_is_scaled() -> None:
+    """Points 0 … 9 on a line: within 3 lie the distances 1, 2 and 3, so that a copy three times as large needs 9."""
+    line = np.arange(10, dtype=np.float32)[:, None]
+    latents = np.concatenate([line, line], axis=1)
+    scaled = latents * np.array([3.0, 0.5], np.float32)
+    assert matched_radii(latents, scaled, 2, 3.4, 10).tolist() == [9.0, 1.5]
+
+
+def test_matched_radii_hold_the_same_share() -> None:
+    rng = np.random.default_rng(0)
+    shaped, free = rng.uniform(size=(200, 6)).astype(np.float32), rng.normal(size=(200, 6)).astype(np.float32)
+    shares = (in_batch_distances(shaped, 3, 50) <= 0.7).mean(1)
+    distances = in_batch_distances(free, 3, 50)
+    found = (distances <= matched_radii(shaped, free, 3, 0.7, 50)[:, None]).mean(1)
+    assert found == pytest.approx(shares, abs=1e-12)
+    pooled = (distances <= matched_radius(shaped, free, 3, 0.7, 50)).mean()
+    assert pooled == pytest.approx(shares.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("subset", [[0, 1], [2, 0, 3], [0, 1, 2, 3]])
+def test_a_subset_has_the_auc_of_its_images_alone(subset: list[int]) -> None:
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1, 2, 3], [5, 9, 4, 7])
+    scores = rng.integers(0, 6, (len(labels), 4)).astype(float)  # with many ties
+    inside = np.isin(labels, subset)
+    oracle = np.mean([roc_auc_score(labels[inside] == c, scores[inside, c]) for c in subset])
+    found = subset_auc(pairwise_aucs(scores, labels), np.bincount(labels), np.array(subset))
+    assert found == pytest.approx(oracle)
+
+
+def test_the_mean_over_subsets_does_not_depend_on_their_size() -> None:
+    rng = np.random.default_rng(2)
+    labels = np.repeat(np.arange(5), 6)
+    pairwise, sizes = pairwise_aucs(rng.normal(size=(30, 5)), labels), np.bincount(labels)
+    means = [
+        np.mean([subset_auc(pairwise, sizes, np.array(subset)) for subset in combinations(range(5), count)])
+        for count in (2, 3, 4, 5)
+    ]
+    assert means == pytest.approx([means[0]] * 4)
+    assert over_subsets(pairwise, sizes, 5)["spread"] == pytest.approx(0, abs=1e-12)
+
+
+def test_neighbours_on_a_line() -> None:
+    line = np.arange(5, dtype=np.float32)[:, None]
+    found = neighbours(np.concatenate([line, line], 1), np.array([1.5, 2.0]))
+    assert found.tolist() == [[1, 2, 2, 2, 1], [2, 3, 4, 3, 2]]
+
+
+def test_parameters_are_those_of_the_layers() -> None:
+    convolutions = sum(9 * i * o + o for i, o in [(3, 32), (32, 64), (64, 128)])
+    encoder = convolutions + 16 * (128 * 10) + 160
+    assert encoder == 113_888
+    assert sum(p.numel() for p in Autoencoder().encoder.parameters()) == encoder
+    blocks = sum(9 * i * o + o + 2 * o for i, o in [(3, 64), (64, 128), (128, 256)])  # with batch normalisation
+    assert fitted(DSEBM()).parameters == blocks + 4096 * 256 + 256 + 3 * 32 * 32
+
+
+def test_auc_is_that_of_the_library() -> None:
+    backbone, images = Backbone.load(), [corel.images.open("digits", split) for split in ("train", "test")]
+    rows = corel.evaluate(backbone, *images, exemplars=[10], controls=False).summary()
+    encoded = Encoded.of(backbone, "digits", NOWHERE)
+    assert [encoded.auc(10, row.method) for row in rows] == pytest.approx([row.mean for row in rows])
+
+
+def test_death_times_of_a_dataset_are_ordered() -> None:
+    low, mean, high = np.array(measure(Backbone.load(), "digits", ("train", "test"), NOWHERE)).T
+    assert len(low) == 16
+    assert (low < mean).all()
+    assert (mean < high).all()
+
+
+def test_a_shipped_encoder_is_not_trained_again(tmp_path: Path) -> None:
+    found = trained("tiny-imagenet", TrainConfig(epochs=12), NOWHERE, tmp_path)
+    assert found.digest == Backbone.load("tiny-imagenet-16x10").digest
+    with pytest.raises(FileNotFoundError, match="tiny-imagenet is not in"):
+        trained("tiny-imagenet", TrainConfig(epochs=12, weight=1.0), NOWHERE, tmp_path)
+
+
+def test_a_training_is_kept(tmp_path: Path) -> None:
+    config = TrainConfig(epochs=1, width=4, weight=1.0)
+    first = trained("digits", config, NOWHERE, tmp_path)
+    (file,) = tmp_path.glob("*.safetensors")
+    written = file.stat().st_mtime_ns
+    assert trained("digits", config, NOWHERE, tmp_path).digest == first.digest
+    assert file.stat().st_mtime_ns == written
+
+
+def test_untrained_connectivity_is_that_of_the_first_weights() -> None:
+    """A batch that collapses to nearly a point has b − 1 bars near zero, each η away from η."""
+    config, images = TrainConfig(width=4), corel.images.open("digits")
+    assert 0.5 * 99 * config.eta < untrained_connectivity(config, images) < 99 * config.eta
+
+
+def test_exemplars_are_left_out_where_a_class_is_too_small() -> None:
+    images = corel.images.open("digits")
+    assert int(np.bincount(np.asarray(images.labels)).min()) < 120
+    assert enough(images) == [80]

@@ -1,0 +1,150 @@
+"""Sections of the documentation: the command where nothing was run, tables and readings that follow the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import _ablations, _comparison, _figures, paper
+from experiments._parts import Part, run_parts
+from experiments._record import record
+
+SECTIONS: dict[str, Callable[[Path], str]] = {
+    "table1": _comparison.table1, "baselines": _comparison.classes, "parameters": _comparison.parameters,
+    "contrast": _comparison.scores, "branching": _ablations.branching, "weights": _ablations.weights,
+    "radius": _ablations.radius, "lifetimes": _ablations.lifetimes, "control": _ablations.control,
+    "variability": _ablations.variability, "density": _ablations.density,
+}  # fmt: skip
+SIZES = list(paper.WEIGHT_ABLATION[20])
+
+
+def put(folder: Path, name: str, found: dict[str, Any], **config: Any) -> None:
+    run_parts(name, [Part(part, {}, lambda part=part: found[part]) for part in found], config, folder=folder)  # type: ignore[misc]
+
+
+def variant(auc: float, connectivity: float = 20.0) -> dict[str, Any]:
+    history = [{"epoch": k, "connectivity": connectivity, "reconstruction": 300.0} for k in (1, 2)]
+    aucs = {str(m): auc for m in SIZES}
+    return {"epochs": 2, "history": history, "connectivity, untrained": 150.0, "auc": aucs}
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_what_was_not_run_gives_its_command(name: str, tmp_path: Path) -> None:
+    shown = SECTIONS[name](tmp_path)
+    assert "Not run yet: `python -m experiments " in shown
+    assert f"experiments {name}" in shown
+
+
+def test_published_numbers_stand_without_any_record(tmp_path: Path) -> None:
+    assert "0.7806" in _ablations.weights(tmp_path)
+    assert "0.7636" in _ablations.radius(tmp_path)
+    assert "| ADT-1,000 | 0.75† | 0.71† |" in _comparison.published(tmp_path)
+
+
+def test_table_1_says_where_data_is_missing(tmp_path: Path) -> None:
+    row = {"mean": 0.76}
+    put(tmp_path, "table1", {"cifar10 → cifar10": {"count": {"120": row}, "contrast": {"120": row}}})
+    shown = _comparison.table1(tmp_path)
+    assert "| CIFAR-10 → CIFAR-10 | 120 | 0.7600 | 0.7600 | 0.7596 | +0.0004 |" in shown
+    assert shown.count("data not available") == len(paper.CELLS) - 1
+    assert "Of 1 measured rows 1 are within" in shown
+
+
+def test_the_claim_follows_the_numbers() -> None:
+    assert "**holds**" in _comparison.claim(0.75, {"ADT (plain)": 0.70, "DAGMM": 0.5})
+    lost = _comparison.claim(0.75, {"ADT (plain)": 0.76, "DAGMM": 0.5})
+    assert "**does not hold**" in lost
+    assert "below ADT (plain)" in lost
+    assert "is not above the published" in _comparison.claim(0.6, {"DAGMM": 0.5})
+
+
+def test_methods_stand_beside_their_published_values(tmp_path: Path) -> None:
+    row = {"fit seconds": 60.0, "score seconds": 3.0, "test images": 10_000, "parameters": 123_456}
+    kinds = ("airplane", "automobile")
+    found: dict[str, Any] = {
+        f"DAGMM, {kind}": {"method": "DAGMM", "class": kind, "auc": {"DAGMM": auc}, **row}
+        for kind, auc in zip(kinds, (0.4, 0.6), strict=True)
+    }
+    subset = [{"method": score, "mean": 0.74} for score in ("count", "contrast")]
+    put(
+        tmp_path,
+        "baselines",
+        {**found, _comparison.OURS: {f"{name}-16x10": subset for name in ("cifar10", "tiny-imagenet")}},
+    )
+    score = {"120": {"mean": 0.76}}
+    cells = ("cifar10 → cifar10", "tiny-imagenet → cifar10")
+    put(tmp_path, "table1", {cell: {"count": score, "contrast": score} for cell in cells})
+    record("parameters", config={}, results={"corel, encoder": 113_888}, seed=0, seconds=1, folder=tmp_path)
+    shown = _comparison.comparison(tmp_path)
+    assert "| DAGMM | 0.500 | – | 0.531 | 10,000 | 63 | 123,456 |" in shown
+    assert "**holds**" in shown
+    assert "| airplane | 0.400 / 0.414 |" in _comparison.classes(tmp_path)
+    assert "| mean | 0.500 / 0.531 |" in _comparison.classes(tmp_path)
+
+
+def test_differences_are_given_for_the_original_data_alone(tmp_path: Path) -> None:
+    found = {"1 × 160": variant(0.70), "16 × 10": variant(0.78), "32 × 5": variant(0.75)}
+    for auxiliary, given in (("cifar100", True), ("tiny-imagenet", False)):
+        put(tmp_path / auxiliary, "branching", found, auxiliary=auxiliary, epochs=2)
+        shown = _ablations.branching(tmp_path / auxiliary)
+        assert ("difference |" in shown) == given
+        assert ("in place of the paper's CIFAR-100" in shown) != given
+        assert "16 × 10 > 32 × 5 > 1 × 160, as in the paper" in shown
+
+
+def test_another_order_is_said_to_be_one(tmp_path: Path) -> None:
+    found = {"1 × 160": variant(0.80), "16 × 10": variant(0.78), "32 × 5": variant(0.75)}
+    put(tmp_path, "branching", found, auxiliary="tiny-imagenet", epochs=2)
+    assert "1 × 160 > 16 × 10 > 32 × 5, not as in the paper" in _ablations.branching(tmp_path)
+
+
+def everything(folder: Path) -> None:
+    """A record of each figure, with numbers that are easy to find again."""
+    put(folder, "branching", {"1 × 160": variant(0.7), "16 × 10": variant(0.78), "32 × 5": variant(0.75)},
+        auxiliary="tiny-imagenet", epochs=2)  # fmt: skip
+    weights = {f"λ = {weight}": variant(0.7 + weight / 1000, 40 - weight) for weight in (1, 10, 20, 40)}
+    put(folder, "weights", weights, auxiliary="tiny-imagenet", epochs=2)
+    sweep = {f"{r:g}": 0.7 - abs(r - 2.25) / 100 for r in paper.RADIUS_SWEEP[120]}
+    put(folder, "radius", {"120": sweep, "5000": sweep}, auxiliary="tiny-imagenet")
+    deaths = {"tiny-imagenet": [[1.0, 1.9, 2.5], [1.1, 2.0, 2.6]], "cifar10": [[1.0, 1.8, 2.5], [1.1, 2.0, 2.6]]}
+    put(folder, "lifetimes", {"tiny-imagenet → cifar10": deaths}, auxiliary="tiny-imagenet", eta=2.0)
+    ways = ("λ = 20, radius η", "λ = 0, radius η", "λ = 0, one matched radius", "λ = 0, a matched radius per branch")
+    aucs = dict(zip(ways, (0.75, 0.55, 0.70, 0.72), strict=True))
+    control = {way: {"auc": {s: {"10": auc, "120": auc} for s in ("count", "contrast")}} for way, auc in aucs.items()}
+    put(folder, "control", control, auxiliary="tiny-imagenet", epochs=2, exemplars=[10, 120])
+    by = {"10": {"mean": 0.72, "spread": 0.03}, "200": {"mean": 0.73, "spread": 0.0}}
+    put(folder, "variability", {"cifar10": {"count": by, "contrast": by}}, classes=[10, 200])
+    shares = {"100": {"share": 0.9, "within": 0.1}, "120": {"share": 0.25, "within": 0.1}}
+    put(
+        folder,
+        "density",
+        {"CIFAR-10, one class": shares},
+        auxiliary="tiny-imagenet",
+        exemplars=[100, 120],
+        batch_size=100,
+    )
+
+
+def test_readings_follow_the_numbers(tmp_path: Path) -> None:
+    everything(tmp_path)
+    assert "40 (λ = 1)" not in _ablations.weights(tmp_path)
+    assert "39.0 (λ = 1)" in _ablations.weights(tmp_path)
+    assert "λ = 1 converges to a higher value" in _ablations.weights(tmp_path)
+    assert "2.25 at m = 120 (the authors': 2.25), 0.0025 above the AUC at η" in _ablations.radius(tmp_path)
+    assert "differ by at most 0.10 for Tiny-ImageNet → CIFAR-10" in _ablations.lifetimes(tmp_path)
+    assert "of the gap of +0.2000, +0.0300 is left to the loss itself" in _ablations.control(tmp_path)
+    assert "the mean moves by at most 0.010" in _ablations.variability(tmp_path)
+    assert "| neighbours promised | 1 | 21 |" in _ablations.density(tmp_path)
+    assert "does not describe these sets" in _ablations.density(tmp_path)
+
+
+@pytest.mark.parametrize("name", _figures.DRAWN)
+def test_figures_are_drawn_once_their_record_is_complete(name: str, tmp_path: Path) -> None:
+    _figures.save(name, tmp_path, tmp_path)
+    assert not (tmp_path / f"{name}.png").exists()
+    everything(tmp_path)
+    _figures.save(name, tmp_path, tmp_path)
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
