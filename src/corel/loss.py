@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from corel.persistence import _manhattan
 from corel.persistence._api import merge_lengths
 
 Reduction = Literal["sum", "mean", "none"]
@@ -39,14 +40,16 @@ def connectivity_loss(
     """
     if not eta > 0:
         raise ValueError(f"eta must be positive, not {eta}: it is the distance at which components should merge")
+    if zero_bars not in ("keep", "drop"):
+        raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
     with torch.autocast(_device_type(z, distances), enabled=False):
+        if distances is None and _manhattan.applies(z, p):
+            return _reduced(_manhattan.miss_sums(z, eta, drop_zeros=zero_bars == "drop"), reduction)
         deaths = merge_lengths(z, p, distances=distances)
         misses = (eta - deaths).abs()
         if zero_bars == "drop":
             misses = misses.where(deaths > 0, 0)
-        elif zero_bars != "keep":
-            raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
         return _reduced(misses.sum(-1), reduction)
 
 

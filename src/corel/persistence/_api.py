@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from corel.persistence import _ops
+from corel.persistence import _manhattan, _ops
 from corel.persistence._lengths import edge_lengths
 
 
@@ -49,6 +49,9 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     >>> death_times(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
     [1.0, 4.0]
     """
+    differentiable = torch.is_grad_enabled() and isinstance(points, Tensor) and points.requires_grad
+    if distances is None and not differentiable and _manhattan.applies(points, p):
+        return _manhattan.merge_lengths(points)
     return merge_lengths(points, p, distances=distances).sort(-1).values
 
 

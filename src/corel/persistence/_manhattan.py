@@ -1,0 +1,93 @@
+"""Death times and their misses of η for p = 1 on the CPU, the case of nearly every training step.
+
+Prim has the lengths in hand when it picks the edges, and the gradient is a sum of signs: kept together they are one
+node of the graph in place of a dozen, whose bookkeeping costs more than their arithmetic. Everything else (other norms
+and devices, derivatives of death times, forward mode, compile, export, func) takes the operators and `edge_lengths`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import forward_ad
+
+from corel._jit import jit
+from corel.persistence import _ops
+from corel.persistence._numba import Array
+
+
+def applies(points: Any, p: float) -> TypeGuard[Tensor]:
+    """Whether these are points for this path. Where they are malformed, the other one has a sentence for it."""
+    return (
+        p == 1
+        and type(points) in (Tensor, nn.Parameter)
+        and points.device.type == "cpu"
+        and points.dtype in (torch.float32, torch.float64)
+        and points.dim() >= 2
+        and min(points.shape[-2:]) >= 1
+        and forward_ad._current_level < 0
+        and not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
+        and not torch._C._len_torch_dispatch_stack()
+    )
+
+
+def merge_lengths(points: Tensor) -> Tensor:
+    """Death times ``[..., b-1]`` of ``points [..., b, D]``, ascending, no gradient."""
+    _, lengths = _ops.edges_and_powers(_clouds(points), 1.0)
+    return lengths.reshape(*points.shape[:-2], points.shape[-2] - 1)
+
+
+def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool) -> Tensor:
+    """Σ_t |η - ε_t| of each cloud, ``[...]``; with `drop_zeros` over the bars that have a length."""
+    sums: Tensor = _MissSums.apply(points, eta, drop_zeros)  # type: ignore[no-untyped-call]
+    return sums
+
+
+class _MissSums(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool) -> Tensor:
+        edges, lengths = _ops.edges_and_powers(_clouds(points), 1.0)
+        misses = lengths - eta
+        if drop_zeros:
+            misses *= lengths > 0
+        ctx.save_for_backward(points, edges, misses.sign())
+        return misses.abs_().sum(-1).reshape(points.shape[:-2])
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        points, edges, slopes = ctx.saved_tensors
+        weights = slopes * gradient.reshape(-1, 1)
+        if torch.is_grad_enabled():  # Somebody will differentiate the gradient: it must leave a graph behind.
+            spread = _spread_by_torch(points.reshape(-1, *points.shape[-2:]), edges, weights)
+        else:
+            spread = torch.zeros_like(points, memory_format=torch.contiguous_format)
+            _spread(_clouds(points).numpy(), edges.numpy(), weights.numpy(), _clouds(spread).numpy())
+        return spread.reshape(points.shape), None, None
+
+
+def _clouds(points: Tensor) -> Tensor:
+    return points.detach().reshape(-1, *points.shape[-2:]).contiguous()
+
+
+def _spread_by_torch(clouds: Tensor, edges: Tensor, weights: Tensor) -> Tensor:
+    """Each edge pushes its ends apart with its weight, along the sign of every coordinate of the gap."""
+    i, j = (end[..., None].expand(-1, -1, clouds.shape[-1]) for end in edges.unbind(-1))
+    forces = weights[..., None] * (clouds.gather(1, i) - clouds.gather(1, j)).sign()
+    return torch.zeros_like(clouds).scatter_add(1, i, forces).scatter_add(1, j, -forces)
+
+
+@jit
+def _spread(clouds: Array, edges: Array, weights: Array, spread: Array) -> None:
+    """The same, added to `spread`."""
+    for k in range(clouds.shape[0]):
+        for step in range(edges.shape[1]):
+            i, j = edges[k, step]
+            weight = weights[k, step]
+            for d in range(clouds.shape[2]):
+                gap = clouds[k, i, d] - clouds[k, j, d]
+                force = (gap > 0) * weight - (gap < 0) * weight  # no branch: signs are impossible to guess
+                spread[k, i, d] += force
+                spread[k, j, d] -= force
