@@ -36,6 +36,7 @@ class TrainConfig:
     zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")
     batch_size: int = _parameter(100, "images per step and process; connectivity is that of a batch")
     cloud_size: int | None = _parameter(None, "latents of each batch that connectivity shapes; None is all of them")
+    view_size: int | None = _parameter(None, "side of a contrastive view in pixels; None is the images' own")
     epochs: int = _parameter(50, "passes over the images")
     learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
     schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
@@ -55,6 +56,7 @@ class TrainConfig:
             value = getattr(self, name)
             _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
+        _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
         _require(2 <= self.shaped <= self.batch_size, f"cloud_size must be 2 to batch_size, got {self.cloud_size}")
         for name in ("weight", "weight_decay"):
             value = getattr(self, name)

@@ -15,15 +15,15 @@ GREY = 0.2  # share of the views without colour
 
 
 @torch.no_grad()
-def random_views(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Crop, mirror and recolour each image ``[n, channels, s, s]`` in [0, 1], each by its own draw."""
+def random_views(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
+    """Crop each image ``[n, channels, s, s]`` in [0, 1] to `size` pixels, mirror and recolour it, by its own draw."""
     # The grid that a crop is read through must not be rounded to half precision: it would move by a pixel.
     with torch.autocast(images.device.type, enabled=False):
-        return _recolour(_crop(images, generator), generator).contiguous(memory_format=torch.channels_last)
+        return _recolour(_crop(images, size, generator), generator).contiguous(memory_format=torch.channels_last)
 
 
-def _crop(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Resize a random rectangle of each image, mirrored half of the time, to the whole."""
+def _crop(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
+    """Resize a random rectangle of each image, mirrored half of the time, to a square of `size` pixels."""
     area = _uniform(*AREA, images, generator)
     aspect = _uniform(-math.log(ASPECT), math.log(ASPECT), images, generator).exp()
     width, height = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
@@ -32,7 +32,7 @@ def _crop(images: Tensor, generator: torch.Generator) -> Tensor:
     x, y = ((1 - side) * _uniform(-1, 1, images, generator) for side in (width, height))
     mirrored = width * _uniform(-1, 1, images, generator).sign()
     theta = torch.stack([mirrored, zero, x, zero, height, y], dim=1).reshape(-1, 2, 3)
-    grid = affine_grid(theta, list(images.shape), align_corners=False)
+    grid = affine_grid(theta, [*images.shape[:2], size, size], align_corners=False)
     return grid_sample(images, grid, padding_mode="border", align_corners=False)
 
 

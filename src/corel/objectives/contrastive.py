@@ -28,6 +28,7 @@ class Contrastive(Objective):
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
         self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
+        self.view_size = config.view_size or item_shape[0]
         self.projection = nn.Sequential(
             nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
         )
@@ -35,7 +36,7 @@ class Contrastive(Objective):
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the NT-Xent loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
         images = self.network.prepare(items)
-        latents = self.network.encoder(random_views(torch.cat([images, images]), generator))
+        latents = self.network.encoder(random_views(torch.cat([images, images]), self.view_size, generator))
         with torch.autocast(items.device.type, enabled=False):
             return nt_xent(self.projection(latents)), latents[: len(items)]
 
