@@ -133,8 +133,8 @@ BASELINE_MEANS: dict[str, float] = {
     "OC-SVM (CAE)": 0.6235, "DAGMM": 0.531, "DSEBM": 0.609, "Deep-SVDD": 0.648, "ADT (Dirichlet)": 0.860,
 }  # fmt: skip
 
-# Paper, section 5.4, in the text: parameters of our encoder, of the encoder that OC-SVM (CAE), DSEBM and DAGMM have, and
-# of ADT's network of one class; and the hours that ADT is said to need for the 1,000 of ImageNet on a GTX 1080 Ti.
+# Paper, section 5.4, in the text: parameters of its encoder, of the encoder that OC-SVM (CAE) and DSEBM have, and of
+# ADT's network of one class; and the hours that ADT is said to need for the 1,000 of ImageNet on a GTX 1080 Ti.
 PARAMETERS: dict[str, float] = {"Ours": 0.8e6, "OC-SVM (CAE)": 1.4e6, "DSEBM": 1.4e6, "ADT": 1.4e6}
 ADT_IMAGENET_HOURS = 75
 

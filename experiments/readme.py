@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from corel._atomic import write_atomically
-from experiments import _ablations, _comparison, _speed, _tables
+from experiments import _ablations, _comparison, _speed, _studies, _tables
 from experiments._registry import EXPERIMENTS
 from experiments._tables import markdown
 
@@ -30,8 +30,8 @@ TABLES: dict[str, Callable[[], str]] = {
         _tables.results, _tables.cells, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables, _tables.toy,
         _comparison.table1, _comparison.comparison, _comparison.classes, _comparison.parameters,
         _comparison.published, _comparison.scores,
-        _ablations.branching, _ablations.weights, _ablations.radius, _ablations.lifetimes, _ablations.control,
-        _ablations.variability, _ablations.density, commands,
+        _ablations.branching, _ablations.weights, _studies.radius, _studies.lifetimes, _ablations.control,
+        _studies.variability, _studies.density, commands,
         _speed.speed, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
 }  # fmt: skip

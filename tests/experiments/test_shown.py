@@ -8,21 +8,26 @@ from typing import Any
 
 import pytest
 
-from experiments import _ablations, _comparison, _figures, paper
+from experiments import _ablations, _comparison, _figures, _studies, paper
 from experiments._parts import Part, run_parts
 from experiments._record import record
 
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "table1": _comparison.table1, "baselines": _comparison.classes, "parameters": _comparison.parameters,
     "contrast": _comparison.scores, "branching": _ablations.branching, "weights": _ablations.weights,
-    "radius": _ablations.radius, "lifetimes": _ablations.lifetimes, "control": _ablations.control,
-    "variability": _ablations.variability, "density": _ablations.density,
+    "radius": _studies.radius, "lifetimes": _studies.lifetimes, "control": _ablations.control,
+    "variability": _studies.variability, "density": _studies.density,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
 
 def put(folder: Path, name: str, found: dict[str, Any], **config: Any) -> None:
     run_parts(name, [Part(part, {}, lambda part=part: found[part]) for part in found], config, folder=folder)  # type: ignore[misc]
+
+
+def put_backbones(folder: Path) -> None:
+    cells = [{"auxiliary": "cifar10", "evaluated": "cifar10", "count": {"auc": auc}} for auc in (0.75, 0.76, 0.765)]
+    record("backbones", config={"epochs": 30}, results={"cells": cells}, seed=0, seconds=1, folder=folder)
 
 
 def variant(auc: float, connectivity: float = 20.0) -> dict[str, Any]:
@@ -40,17 +45,19 @@ def test_what_was_not_run_gives_its_command(name: str, tmp_path: Path) -> None:
 
 def test_published_numbers_stand_without_any_record(tmp_path: Path) -> None:
     assert "0.7806" in _ablations.weights(tmp_path)
-    assert "0.7636" in _ablations.radius(tmp_path)
+    assert "0.7636" in _studies.radius(tmp_path)
     assert "| ADT-1,000 | 0.75† | 0.71† |" in _comparison.published(tmp_path)
 
 
 def test_table_1_says_where_data_is_missing(tmp_path: Path) -> None:
     row = {"mean": 0.76}
+    put_backbones(tmp_path)
     put(tmp_path, "table1", {"cifar10 → cifar10": {"count": {"120": row}, "contrast": {"120": row}}})
     shown = _comparison.table1(tmp_path)
     assert "| CIFAR-10 → CIFAR-10 | 120 | 0.7600 | 0.7600 | 0.7596 | +0.0004 |" in shown
     assert shown.count("data not available") == len(paper.CELLS) - 1
     assert "Of 1 measured rows 1 are within" in shown
+    assert "up to 0.015 apart" in shown
 
 
 def test_the_claim_follows_the_numbers() -> None:
@@ -88,6 +95,7 @@ def test_methods_stand_beside_their_published_values(tmp_path: Path) -> None:
 def test_differences_are_given_for_the_original_data_alone(tmp_path: Path) -> None:
     found = {"1 × 160": variant(0.70), "16 × 10": variant(0.78), "32 × 5": variant(0.75)}
     for auxiliary, given in (("cifar100", True), ("tiny-imagenet", False)):
+        put_backbones(tmp_path / auxiliary)
         put(tmp_path / auxiliary, "branching", found, auxiliary=auxiliary, epochs=2)
         shown = _ablations.branching(tmp_path / auxiliary)
         assert ("difference |" in shown) == given
@@ -97,12 +105,14 @@ def test_differences_are_given_for_the_original_data_alone(tmp_path: Path) -> No
 
 def test_another_order_is_said_to_be_one(tmp_path: Path) -> None:
     found = {"1 × 160": variant(0.80), "16 × 10": variant(0.78), "32 × 5": variant(0.75)}
+    put_backbones(tmp_path)
     put(tmp_path, "branching", found, auxiliary="tiny-imagenet", epochs=2)
     assert "1 × 160 > 16 × 10 > 32 × 5, not as in the paper" in _ablations.branching(tmp_path)
 
 
 def everything(folder: Path) -> None:
     """A record of each figure, with numbers that are easy to find again."""
+    put_backbones(folder)
     put(folder, "branching", {"1 × 160": variant(0.7), "16 × 10": variant(0.78), "32 × 5": variant(0.75)},
         auxiliary="tiny-imagenet", epochs=2)  # fmt: skip
     weights = {f"λ = {weight}": variant(0.7 + weight / 1000, 40 - weight) for weight in (1, 10, 20, 40)}
@@ -133,12 +143,12 @@ def test_readings_follow_the_numbers(tmp_path: Path) -> None:
     assert "40 (λ = 1)" not in _ablations.weights(tmp_path)
     assert "39.0 (λ = 1)" in _ablations.weights(tmp_path)
     assert "λ = 1 converges to a higher value" in _ablations.weights(tmp_path)
-    assert "2.25 at m = 120 (the authors': 2.25), 0.0025 above the AUC at η" in _ablations.radius(tmp_path)
-    assert "differ by at most 0.10 for Tiny-ImageNet → CIFAR-10" in _ablations.lifetimes(tmp_path)
+    assert "2.25 at m = 120 (the authors': 2.25), 0.0025 above the AUC at η" in _studies.radius(tmp_path)
+    assert "differ by at most 0.10 for Tiny-ImageNet → CIFAR-10" in _studies.lifetimes(tmp_path)
     assert "of the gap of +0.2000, +0.0300 is left to the loss itself" in _ablations.control(tmp_path)
-    assert "the mean moves by at most 0.010" in _ablations.variability(tmp_path)
-    assert "| neighbours promised | 1 | 21 |" in _ablations.density(tmp_path)
-    assert "does not describe these sets" in _ablations.density(tmp_path)
+    assert "the mean moves by at most 0.010" in _studies.variability(tmp_path)
+    assert "| neighbours promised | 1 | 21 |" in _studies.density(tmp_path)
+    assert "does not describe these sets" in _studies.density(tmp_path)
 
 
 @pytest.mark.parametrize("name", _figures.DRAWN)
