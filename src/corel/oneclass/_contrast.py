@@ -18,7 +18,7 @@ import numpy as np
 
 from corel.oneclass._kernel import Doubles, Integers, Window
 
-# Chosen on folds of CIFAR-10's train split by `python -m experiments.contrast`, which also has what was not chosen.
+# Chosen on folds of CIFAR-10's train split by `python -m experiments contrast_folds`, which has the others too.
 # s was frozen on an earlier training; with the shipped one 10 to 100 lie within .001 of each other, 10 ahead by .0004.
 SHARPNESS = 4.0  # an exemplar at distance d weighs exp(−SHARPNESS·d/radius)
 PRIOR = 30.0  # s
