@@ -63,7 +63,6 @@ def train(
         Path | None,
         typer.Option(
             metavar="FILE",
-            exists=True,
             dir_okay=False,
             help="In place of images, a .npy or .npz file of vectors, floats [n, d].",
         ),
