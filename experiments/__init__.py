@@ -1,1 +1,1 @@
-"""One module per table or figure of the paper; each writes its numbers to ``experiments/results``."""
+"""One module per table or figure of the paper, run by ``python -m experiments NAME``."""

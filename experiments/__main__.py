@@ -4,7 +4,7 @@ python -m experiments NAME --data DIR --runs DIR     # one; what follows is hand
 python -m experiments NAME NAME --data DIR --runs DIR # several, one at a time, skipping what is done
 python -m experiments all --data DIR --runs DIR      # all that is not done
 
-Everything may be stopped at any time and goes on where it was when it is run again.
+Trainings, and experiments of several parts, go on where they were stopped; the others are short and begin anew.
 """
 
 from __future__ import annotations
@@ -34,15 +34,23 @@ def listing() -> str:
     return "\n".join([*aligned, "", "minutes: on two cores, with the encoders that ship"])
 
 
-def run_one(experiment: Experiment, arguments: Sequence[str]) -> None:
-    """Run an experiment here, as if it had been called with these arguments."""
+def run_one(experiment: Experiment, arguments: Sequence[str]) -> int:
+    """Run an experiment here, as if it had been called with these arguments; give the exit code."""
     sys.argv = [f"python -m experiments {experiment.name}", *experiment.arguments, *arguments]
     module = importlib.import_module(experiment.module)
     if not experiment.needs:  # then it reads no command line itself
         argparse.ArgumentParser(
             description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
         ).parse_args()
-    module.main()
+    try:
+        module.main()
+    except FileNotFoundError as error:  # data that is not there: the sentence says how to get it
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt as stopped:
+        print(stopped or "stopped", file=sys.stderr)
+        return 130
+    return 0
 
 
 def run_queue(experiments: Sequence[Experiment], folders: dict[str, Path | None], records: Path = RESULTS) -> int:
@@ -78,8 +86,7 @@ def main() -> int:
     """Hand one experiment its command line; take several, or none, to be the queue's."""
     first, *rest = sys.argv[1:] or ["--help"]
     if first in EXPERIMENTS and not (rest and rest[0] in EXPERIMENTS):
-        run_one(EXPERIMENTS[first], rest)
-        return 0
+        return run_one(EXPERIMENTS[first], rest)
     parser = argparse.ArgumentParser(
         prog="python -m experiments", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

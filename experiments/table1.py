@@ -48,7 +48,7 @@ def main() -> None:
     """Read the command line and measure what there is data for."""
     arguments = folders(__doc__, ("data", "runs"))
     here = [name for name in CLASSES if is_here(name, arguments.data)]
-    encoders = {name for name in here if f"{name}-16x10" in shipped() or name == "cifar100"}
+    encoders = {name for name in CLASSES if f"{name}-16x10" in shipped()} | ({"cifar100"} & {*here})
     parts = [
         Part(f"{cell.auxiliary} → {cell.evaluated}", {"exemplars": EXEMPLARS, "draws": DRAWS, "encoder": _digest(cell)},
              partial(_measure, cell, arguments.data, arguments.runs))
