@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,6 +37,16 @@ def test_every_table_is_shown_somewhere() -> None:
 def test_nothing_is_left_to_be_measured() -> None:
     for document in DOCUMENTS:
         assert not re.search(r"not yet measured|TODO|TBD", document.read_text(), re.IGNORECASE)
+
+
+def test_the_pipeline_accepts_as_many_as_its_comment_says() -> None:
+    (block,) = re.findall(r"```python\n((?:(?!```).)*make_pipeline.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    accepted, threes = names["accepted"], names["y"][1::2] == 3
+    said = re.search(r"(\d+)% of the threes, (\d+)% of the rest", block)
+    assert said is not None
+    assert [int(each) for each in said.groups()] == [round(100 * accepted[of].mean()) for of in (threes, ~threes)]
 
 
 def test_citation_and_changelog_are_of_this_version() -> None:
