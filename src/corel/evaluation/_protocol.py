@@ -74,7 +74,10 @@ def _records(
 
 
 def draw_exemplars(train: ImageSet, exemplars: int, seed: int, draw: int) -> Indices:
-    """Train images to enrol `[C, m]`, each class from its own random stream."""
+    """Draw the train images that `evaluate` enrols: indices `[C, m]`, each class from its own random stream.
+
+    A smaller draw of the same `seed` and number `draw` is the beginning of a larger one.
+    """
     rows = [
         np.random.default_rng([seed, draw, label]).permutation(np.flatnonzero(train.labels == label))[:exemplars]
         for label in range(len(train.classes))
