@@ -125,6 +125,23 @@ def test_threads_do_not_change_a_bit() -> None:
     np.testing.assert_array_equal(many.p_values, one.p_values)
 
 
+@pytest.mark.parametrize("with_background", [False, True])
+def test_classes_wider_than_what_is_met_at_once(with_background: bool) -> None:
+    rng = np.random.default_rng(0)
+    bags = [rng.integers(-4, 5, (size, 6)) / 4 for size in (700, 0, 3, 1100, 1)]
+    settings: dict[str, Any] = {
+        "branches": 2,
+        "radius": 1.0,
+        "background": rng.normal(size=(9, 6)) if with_background else None,
+    }
+    points = rng.integers(-4, 5, (70, 6)) / 4
+    alone = [ClassBank.of([bag], **settings).scores(points) for bag in bags]
+    assert np.array_equal(ClassBank.of(bags, **settings).scores(points), np.hstack(alone))
+    expected = [oracle_score(points[-1], bags[3], *settings.values())]
+    background_free = alone[3][-1] - (0 if not with_background else 2 * np.log(PRIOR / (1100 + PRIOR)))
+    np.testing.assert_allclose(background_free, expected)
+
+
 def test_counts_equal_scikit_learns_tophat_density() -> None:
     rng = np.random.default_rng(0)
     exemplars, z, dim, radius = rng.normal(size=(80, 6)), rng.normal(size=(40, 6)), 3, 2.0

@@ -43,11 +43,14 @@ def mass_peers(points: Points, classes: Classes) -> NDArray[np.int64]:
 def score(points: Points, scales: Doubles, classes: Classes) -> Doubles:
     """Scores `[n, C]` of each point against each class."""
     scores = np.empty((len(points), len(classes.offsets) - 1))
-    run_chunks(
-        lambda start, stop: _kernel.score_rows(points, scales, classes, start, stop, scores),
-        len(points),
-        work=_work(points, classes.exemplars),
-    )
+
+    def rows(start: int, stop: int) -> None:
+        if classes.logarithmic:
+            _kernel.contrast_rows(points, scales, classes, start, stop, scores)
+        else:
+            _kernel.count_rows(points, classes, start, stop, scores)
+
+    run_chunks(rows, len(points), work=_work(points, classes.exemplars))
     return scores
 
 

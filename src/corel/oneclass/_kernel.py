@@ -22,6 +22,7 @@ Real = np.floating[Any]  # in the type of the points it is compared with
 
 ROWS = 64  # points that meet the same exemplars while these stay in the cache
 WIDTH = 1024  # exemplars met at once, of as many classes as fit
+COUNTED = 640  # exemplars met at once when they are only counted: with their distances they stay in the first cache
 FACTORS = 16  # branches multiplied before a logarithm is taken: far from overflow, and one logarithm instead of 16
 
 
@@ -165,15 +166,43 @@ def mass_peers(points: Points, classes: Classes, start: int, stop: int, masses: 
 
 
 @jit
-def score_rows(points: Points, scales: Doubles, classes: Classes, start: int, stop: int, scores: Doubles) -> None:
-    """``scores[t, c]``: the score of point `t` against the exemplars of class `c`."""
-    exemplars, offsets, window, logarithmic = classes
+def count_rows(points: Points, classes: Classes, start: int, stop: int, scores: Doubles) -> None:
+    """``scores[t, c]``: how many exemplars of class `c` lie in the balls around point `t`, over all branches (Eq. 6).
+
+    Hits add up over the branches before they add up over the class: one sum of a class's exemplars, not one a branch.
+    """
+    exemplars, offsets, window, _ = classes
+    branches, _, size = exemplars.shape
+    distances, hits = np.empty(COUNTED, points.dtype), np.empty((ROWS, COUNTED), np.int32)
+    scores[start:stop] = 0
+    for block in range(start, stop, ROWS):
+        for first in range(0, size, COUNTED):
+            last = min(size, first + COUNTED)
+            hits[:] = 0
+            for j in range(branches):
+                for t in range(block, min(stop, block + ROWS)):
+                    _distances(points[t, j], exemplars[j], first, last, distances)
+                    hit = hits[t - block]
+                    for i in range(last - first):
+                        hit[i] += distances[i] <= window.radius
+            c = np.searchsorted(offsets, first, side="right") - 1
+            while c < len(offsets) - 1 and offsets[c] < last:
+                low, high = max(offsets[c], first) - first, min(offsets[c + 1], last) - first
+                for t in range(block, min(stop, block + ROWS)):
+                    scores[t, c] += _sum(hits[t - block], low, high)
+                c += 1
+
+
+@jit
+def contrast_rows(points: Points, scales: Doubles, classes: Classes, start: int, stop: int, scores: Doubles) -> None:
+    """``scores[t, c]``: the score of point `t` against the exemplars of class `c`, from logarithms of weights."""
+    exemplars, offsets, window, _ = classes
     branches, _, size = exemplars.shape
     distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
     partial = np.empty((ROWS, len(offsets) - 1))
     scores[start:stop] = 0
     for block in range(start, stop, ROWS):
-        partial[:] = _start(logarithmic)
+        partial[:] = _start(True)
         for j in range(branches):
             group = 0
             while group < len(offsets) - 1:
@@ -184,13 +213,13 @@ def score_rows(points: Points, scales: Doubles, classes: Classes, start: int, st
                     _weigh(distances, last - first, window, weights)
                     for c in range(group, end):
                         mass = _sum(weights, offsets[c] - first, offsets[c + 1] - first)
-                        partial[t - block, c] = _add(partial[t - block, c], mass, scales[t, j], logarithmic)
+                        partial[t - block, c] = _add(partial[t - block, c], mass, scales[t, j], True)
                 group = end
             if (j + 1) % FACTORS == 0 or j + 1 == branches:
                 for t in range(block, min(stop, block + ROWS)):
                     for c in range(len(offsets) - 1):
-                        scores[t, c] += _close(partial[t - block, c], logarithmic)
-                partial[:] = _start(logarithmic)
+                        scores[t, c] += _close(partial[t - block, c], True)
+                partial[:] = _start(True)
 
 
 @jit
