@@ -1,9 +1,9 @@
 """Choose the contrast score on folds of CIFAR-10's train split, freeze it, and report it once on test splits.
 
-``python -m experiments.contrast --data DIR`` compares windows, smoothings and mirrored enrolment, all on the latents
-of the Tiny-ImageNet backbone, and writes experiments/results/contrast_folds.json and docs/figures/contrast.png; no test
-image is read. ``--report`` evaluates what `corel.oneclass._contrast` has frozen on the test splits of the four cells
-and writes experiments/results/contrast.json.
+``python -m experiments contrast_folds --data DIR`` compares windows, smoothings and mirrored enrolment, all on the
+latents of the Tiny-ImageNet backbone, and writes experiments/results/contrast_folds.json and docs/figures/contrast.png;
+no test image is read. ``python -m experiments contrast --data DIR`` evaluates what `corel.oneclass._contrast` has
+frozen on the test splits of the four cells and writes experiments/results/contrast.json.
 """
 
 from __future__ import annotations
@@ -268,7 +268,3 @@ def main() -> None:
     else:
         choose(arguments.data, Backbone.load(arguments.backbone))
         draw()
-
-
-if __name__ == "__main__":
-    main()

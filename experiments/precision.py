@@ -1,6 +1,6 @@
 """Whether the fast training step costs accuracy: the plain eager loop, channels_last, and bfloat16 convolutions.
 
-    python -m experiments.precision --data DIR
+    python -m experiments precision --data DIR
 
 Five epochs of CIFAR-10 each way with three seeds, one-vs-all AUC on folds of its train split.
 """
@@ -66,7 +66,3 @@ def main() -> None:
         print(name, results[name], flush=True)
     config = {"epochs": EPOCHS, "seeds": SEEDS, "images": "CIFAR-10, train split"}
     record("precision", config=config, results=results, seed=None, seconds=time.perf_counter() - started)
-
-
-if __name__ == "__main__":
-    main()
