@@ -27,11 +27,11 @@ EXEMPLARS = (10, 120, 500)
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)
 SCORES = ("count", "contrast")
 TESTED, ENROLLABLE = 5_000, 10_000
-SMALL_VIEWS: dict[str, Any] = {"epochs": 5, "view_size": 24}
+SHORT: dict[str, Any] = {"epochs": 5}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "views of 24 pixels": SMALL_VIEWS,
-    "views of 32 pixels, 3 epochs": {"epochs": 3},
-    "no connectivity loss": {**SMALL_VIEWS, "weight": 0.0},
+    "views that grow from 16 pixels": SHORT,
+    "views of 32 pixels, 3 epochs": {"epochs": 3, "view_size": None},
+    "no connectivity loss": {**SHORT, "weight": 0.0},
 }
 
 

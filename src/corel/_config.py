@@ -36,7 +36,9 @@ class TrainConfig:
     zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")
     batch_size: int = _parameter(100, "images per step and process; connectivity is that of a batch")
     cloud_size: int | None = _parameter(None, "latents of each batch that connectivity shapes; None is all of them")
-    view_size: int | None = _parameter(None, "side of a contrastive view in pixels; None is the images' own")
+    view_size: int | None = _parameter(
+        None, "side of the first contrastive views, which grow to the images'; None is theirs"
+    )
     epochs: int = _parameter(50, "passes over the images")
     learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
     schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
@@ -92,7 +94,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "weight": 1 / 127,
         "cloud_size": 128,
         "batch_size": 256,
-        "epochs": 25,
+        "view_size": 16,
+        "epochs": 12,
         "learning_rate": 3e-3,
         "schedule": "one-cycle",
         "weight_decay": 0.01,

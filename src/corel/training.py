@@ -113,6 +113,7 @@ def _optimize(
             start = (position * processes + process) * config.batch_size
             chosen = _order(config.seed, epoch, len(items))[start : start + config.batch_size]
             draws = _generator(device, config.seed, state.step, process)
+            objective.progress = state.step / (config.epochs * steps)
 
             with convolutions:
                 pretext, latents = model(items[chosen].to(device), draws)

@@ -19,12 +19,14 @@ class Objective(nn.Module, ABC):
         loss_name: what the progress bar and the metrics call the loss.
         network_type: what is trained; ``network_type(**network.architecture)`` builds it again from a file.
         network: what the backbone keeps. Whatever else the objective learns is left behind.
+        progress: the share of the training's steps that are done, for what changes on the way.
 
     """
 
     loss_name: ClassVar[str]
     network_type: ClassVar[type[Network]]
     network: Network
+    progress: float = 0.0
 
     @abstractmethod
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:

@@ -10,6 +10,7 @@ from torch.nn.functional import affine_grid, grid_sample
 
 AREA = (0.2, 1.0)  # of the image that a crop shows
 ASPECT = 4 / 3  # the most that a crop is wider than high, or higher than wide
+HUE = 0.1  # of the circle of colours: how far they turn either way
 JITTER = 0.4  # brightness, contrast and saturation change by up to this much
 GREY = 0.2  # share of the views without colour
 
@@ -37,7 +38,8 @@ def _crop(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
 
 
 def _recolour(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Change the brightness, then the contrast around the image's mean, then the saturation around its greys."""
+    """Turn the colours, change brightness, contrast around the image's mean, and saturation around its greys."""
+    images = _turn(images, _uniform(-HUE, HUE, images, generator) * 2 * math.pi) if images.shape[1] == 3 else images
     brightness, contrast, saturation = (
         _uniform(1 - JITTER, 1 + JITTER, images, generator).reshape(-1, 1, 1, 1) for _ in range(3)
     )
@@ -46,6 +48,15 @@ def _recolour(images: Tensor, generator: torch.Generator) -> Tensor:
     contrasted = torch.lerp(bright.mean(dim=(1, 2, 3), keepdim=True), bright, contrast)
     saturated = torch.lerp(contrasted.mean(dim=1, keepdim=True), contrasted, saturation.where(~grey, 0))
     return saturated.clamp(0, 1)
+
+
+def _turn(images: Tensor, angle: Tensor) -> Tensor:
+    """Rotate the colours ``[n, 3, s, s]`` about the axis of greys, each image by its angle."""
+    greys = torch.full((3, 3), 1 / 3, device=images.device)
+    across = torch.tensor([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]], device=images.device) / math.sqrt(3)
+    cosine, sine = angle.cos().reshape(-1, 1, 1), angle.sin().reshape(-1, 1, 1)
+    rotation = greys + cosine * (torch.eye(3, device=images.device) - greys) + sine * across
+    return (rotation @ images.flatten(2)).reshape(images.shape)
 
 
 def _uniform(low: float, high: float, images: Tensor, generator: torch.Generator) -> Tensor:

@@ -13,13 +13,15 @@ from corel.objectives._views import random_views
 
 TEMPERATURE = 0.2
 HIDDEN, PROJECTED = 256, 128  # the projection's widths
+GROWING = 0.75  # share of the training in which views grow to the size of the images
 
 
 class Contrastive(Objective):
     """NT-Xent between two random views of each image, measured on a projection that is left behind after training.
 
     The projection lets the latents keep what the loss wants forgotten. Connectivity shapes one view's latents: two
-    views of an image are close by design, and half of the bars would only say so.
+    views of an image are close by design, and half of the bars would only say so. Small views at first cost a fraction
+    and teach the same; the last ones must be as large as images, or images would lie closer than η asks.
     """
 
     loss_name = "nt_xent"
@@ -28,7 +30,7 @@ class Contrastive(Objective):
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
         self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
-        self.view_size = config.view_size or item_shape[0]
+        self.sizes = (config.view_size or item_shape[0], item_shape[0])
         self.projection = nn.Sequential(
             nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
         )
@@ -36,9 +38,15 @@ class Contrastive(Objective):
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the NT-Xent loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
         images = self.network.prepare(items)
-        latents = self.network.encoder(random_views(torch.cat([images, images]), self.view_size, generator))
+        latents = self.network.encoder(random_views(torch.cat([images, images]), self.view_size(), generator))
         with torch.autocast(items.device.type, enabled=False):
             return nt_xent(self.projection(latents)), latents[: len(items)]
+
+    def view_size(self) -> int:
+        """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""
+        first, last = self.sizes
+        grown = int((last - first) * min(1.0, self.progress / GROWING)) // 4 * 4
+        return min(last, first + grown)
 
 
 def nt_xent(projected: Tensor, temperature: float = TEMPERATURE) -> Tensor:
