@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from corel._jit import jit
 from corel.persistence import _ops
-from corel.persistence._numba import Array
+from corel.persistence._numba import Array, Scalar
 
 
 def applies(points: Any, p: float) -> TypeGuard[Tensor]:
@@ -37,7 +38,7 @@ def applies(points: Any, p: float) -> TypeGuard[Tensor]:
 def merge_lengths(points: Tensor) -> Tensor:
     """Death times ``[..., b-1]`` of ``points [..., b, D]``, ascending, no gradient."""
     _, lengths = _ops.edges_and_powers(_clouds(points), 1.0)
-    return lengths.reshape(*points.shape[:-2], points.shape[-2] - 1)
+    return torch.from_numpy(lengths).reshape(*points.shape[:-2], points.shape[-2] - 1)
 
 
 def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool) -> Tensor:
@@ -49,27 +50,44 @@ def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool) -> Tensor:
 class _MissSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool) -> Tensor:
-        edges, lengths = _ops.edges_and_powers(_clouds(points), 1.0)
-        misses = lengths - eta
-        if drop_zeros:
-            misses *= lengths > 0
-        ctx.save_for_backward(points, edges, misses.sign())
-        return misses.abs_().sum(-1).reshape(points.shape[:-2])
+        clouds = _clouds(points)
+        edges, lengths = _ops.edges_and_powers(clouds, 1.0)
+        sums, slopes = np.empty(len(lengths), lengths.dtype), np.empty_like(lengths)
+        _miss(lengths, lengths.dtype.type(eta), drop_zeros, sums, slopes)
+        ctx.save_for_backward(points)
+        ctx.found = clouds.numpy(), edges, slopes
+        return torch.from_numpy(sums).reshape(points.shape[:-2])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        points, edges, slopes = ctx.saved_tensors
-        weights = slopes * gradient.reshape(-1, 1)
+        (points,) = ctx.saved_tensors  # refuses points that were changed in place
+        clouds, edges, slopes = ctx.found
         if torch.is_grad_enabled():  # Somebody will differentiate the gradient: it must leave a graph behind.
-            spread = _spread_by_torch(points.reshape(-1, *points.shape[-2:]), edges, weights)
+            weights = torch.from_numpy(slopes) * gradient.reshape(-1, 1)
+            spread = _spread_by_torch(points.reshape(clouds.shape), torch.from_numpy(edges), weights)
         else:
-            spread = torch.zeros_like(points, memory_format=torch.contiguous_format)
-            _spread(_clouds(points).numpy(), edges.numpy(), weights.numpy(), _clouds(spread).numpy())
+            forces = np.zeros_like(clouds)
+            _spread(clouds, edges, slopes, gradient.reshape(-1).numpy(), forces)
+            spread = torch.from_numpy(forces)
         return spread.reshape(points.shape), None, None
 
 
 def _clouds(points: Tensor) -> Tensor:
     return points.detach().reshape(-1, *points.shape[-2:]).contiguous()
+
+
+@jit
+def _miss(lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, slopes: Array) -> None:
+    """Σ |ε - η| of each row of lengths, and the sign of every ε - η: 0 for a bar that is dropped."""
+    for k in range(lengths.shape[0]):
+        total = 0.0
+        for step in range(lengths.shape[1]):
+            miss = lengths[k, step] - eta
+            if drop_zeros and lengths[k, step] == 0:
+                miss = eta - eta
+            total += abs(miss)
+            slopes[k, step] = np.sign(miss)
+        sums[k] = total
 
 
 def _spread_by_torch(clouds: Tensor, edges: Tensor, weights: Tensor) -> Tensor:
@@ -80,14 +98,14 @@ def _spread_by_torch(clouds: Tensor, edges: Tensor, weights: Tensor) -> Tensor:
 
 
 @jit
-def _spread(clouds: Array, edges: Array, weights: Array, spread: Array) -> None:
-    """The same, added to `spread`."""
+def _spread(clouds: Array, edges: Array, slopes: Array, gradient: Array, forces: Array) -> None:
+    """The same, added to `forces`, with the weight of an edge its slope times its cloud's gradient."""
     for k in range(clouds.shape[0]):
         for step in range(edges.shape[1]):
             i, j = edges[k, step]
-            weight = weights[k, step]
+            weight = slopes[k, step] * gradient[k]
             for d in range(clouds.shape[2]):
                 gap = clouds[k, i, d] - clouds[k, j, d]
                 force = (gap > 0) * weight - (gap < 0) * weight  # no branch: signs are impossible to guess
-                spread[k, i, d] += force
-                spread[k, j, d] -= force
+                forces[k, i, d] += force
+                forces[k, j, d] -= force

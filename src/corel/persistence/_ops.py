@@ -64,7 +64,7 @@ def _of_points(clouds: Tensor, p: float) -> Tensor:
     if p not in (1, 2, torch.inf):
         clouds = clouds.double()  # a high power of a short distance would vanish in float32
     if clouds.device.type == "cpu":
-        return edges_and_powers(clouds, p)[0]
+        return torch.from_numpy(edges_and_powers(clouds, p)[0])
     refuse_non_finite(clouds)
     if clouds.device.type == "cuda" and (triton := _triton()) and clouds.shape[1] <= triton.MAX_POINTS:
         return cast("Tensor", triton.merge_edges(clouds, p))
@@ -86,15 +86,15 @@ def _of_distances(matrices: Tensor) -> Tensor:
     refuse_no_metric(matrices)
     matrices = matrices / 2 + matrices.mT / 2
     if matrices.device.type == "cpu":
-        return edges_and_powers(matrices, _numba.PRECOMPUTED)[0]
+        return torch.from_numpy(edges_and_powers(matrices, _numba.PRECOMPUTED)[0])
     return _torch.merge_edges(matrices)
 
 
-def edges_and_powers(clouds: Tensor, p: float) -> tuple[Tensor, Tensor]:
-    """What the kernel on the CPU finds in ``clouds [n, b, D]``: `_numba.merge_edges` as tensors, refusals raised."""
+def edges_and_powers(clouds: Tensor, p: float) -> tuple[_numba.Array, _numba.Array]:
+    """What `_numba.merge_edges` finds in ``clouds [n, b, D]``; its troubles are raised."""
     edges, powers, trouble = _numba.merge_edges(clouds.numpy(), p)
     if trouble > 0:
         raise non_finite(*divmod(trouble - 1, clouds.shape[1]))
     if trouble < 0:
         raise overflow(-trouble - 1, clouds.dtype)
-    return torch.from_numpy(edges), torch.from_numpy(powers)
+    return edges, powers
