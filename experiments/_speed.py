@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,9 @@ def speed() -> str:
         "one cloud of 1,024": _times(found["one_cloud"], 1024),
         f"one cloud of {largest:,}": _times(found["one_cloud"], largest),
     }
-    memory = {name: value * 1e6 for name, value in found["megabytes"].items()}
     names = sorted(columns["one cloud of 1,024"], key=lambda name: columns["one cloud of 1,024"][name])
     rows = [
-        [name, *(_compared(column, name, _duration) for column in columns.values()), _compared(memory, name, _size)]
+        [name, *(_compared(column, name) for column in columns.values()), _size(found["megabytes"].get(name))]
         for name in names
     ]
     return markdown(["", *columns, f"memory at {largest:,}"], rows)
@@ -51,19 +49,23 @@ def _times(measured: list[dict[str, Any]], points: int | None = None) -> dict[st
     }
 
 
-def _compared(column: dict[str, float], name: str, unit: Callable[[float], str]) -> str:
+def _compared(column: dict[str, float], name: str) -> str:
     if name not in column:
         return "–"
-    ratio = column[name] / column[OURS]
-    return unit(column[name]) if name == OURS else f"{unit(column[name])} ({ratio:,.{1 if ratio < 9.95 else 0}f}×)"
+    duration, ratio = _duration(column[name]), column[name] / column[OURS]
+    return duration if name == OURS else f"{duration} ({ratio:,.{1 if ratio < 9.95 else 0}f}×)"
 
 
 def _duration(seconds: float) -> str:
     return f"{_digits(seconds)} s" if seconds >= 1 else f"{_digits(seconds * 1e3)} ms"
 
 
-def _size(count: float) -> str:
-    return f"{_digits(count / 1e9)} GB" if count >= 1e9 else f"{_digits(count / 1e6)} MB"
+def _size(megabytes: float | None) -> str:
+    if megabytes is None:
+        return "–"
+    if megabytes < 2:  # a page or two more or less is chance
+        return "< 2 MB"
+    return f"{_digits(megabytes / 1e3)} GB" if megabytes >= 1e3 else f"{_digits(megabytes)} MB"
 
 
 def _digits(value: float) -> str:
