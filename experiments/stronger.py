@@ -1,0 +1,60 @@
+"""The contrastive encoder that ships: trained on Tiny-ImageNet, then measured once on both test splits.
+
+Writes experiments/results/stronger.json and, with card and log, src/corel/backbones/tiny-imagenet-contrastive-16x10.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from corel.backbone import Backbone
+from corel.evaluation import evaluate
+from corel.training import TrainConfig
+from experiments import _cards
+from experiments._record import record
+from experiments._trainings import folders, split, trained
+from experiments.backbones import SHIPPED
+
+SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
+EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120
+
+
+def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
+    """Both scores and nearest neighbours on each test split, as `corel.evaluate` sums them up."""
+    found = {}
+    for target in _cards.TESTS:
+        train, test = (split(target, part, data) for part in ("train", "test"))
+        result = evaluate(backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS, controls=False)
+        found[target] = result.document()["summary"]
+    return found
+
+
+def ship(backbone: Backbone, found: dict[str, Any]) -> None:
+    """Put the encoder, its card and its log into the package."""
+    backbone.metadata["auc"] = {
+        f"{_cards.TESTS[target]}, m = {row['exemplars']}, {row['method']}": round(row["mean"], 4)
+        for target, rows in found.items()
+        for row in rows
+        if row["exemplars"] == SHOWN
+    }
+    backbone.save(SHIPPED / f"{NAME}.safetensors")
+    log = {"digest": backbone.digest, "metadata": backbone.metadata}
+    config = backbone.metadata["config"]
+    seconds = sum(epoch["seconds"] for epoch in backbone.metadata["history"])
+    record(NAME, config=config, results=log, seed=config["seed"], seconds=seconds, folder=SHIPPED)
+    (SHIPPED / f"{NAME}.md").write_text(_cards.contrastive_card(NAME, SOURCE, backbone))
+
+
+def main() -> None:
+    """Read the command line, train unless it was, measure and ship."""
+    arguments = folders(__doc__, ("data", "runs"))
+    config = TrainConfig.preset("contrastive")
+    backbone = trained(SOURCE, config, arguments.data, arguments.runs)
+    started = time.perf_counter()
+    found = measure(backbone, arguments.data)
+    ship(backbone, found)
+    settings = {**asdict(config), "digest": backbone.digest, "draws": DRAWS}
+    record("stronger", config=settings, results=found, seed=config.seed, seconds=time.perf_counter() - started)
