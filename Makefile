@@ -16,8 +16,10 @@ lint: .venv/installed
 types: .venv/installed
 	$(BIN)/mypy
 
-bench: .venv/installed  ## Ratios against peers, measured side by side
-	$(BIN)/python -m benchmarks.persistence
+bench: .venv/installed  ## Ratios against peers, measured side by side: some twelve minutes, nothing else running
+	$(BIN)/python -m benchmarks.persistence --large
+	$(BIN)/python -m benchmarks.train_step
+	$(BIN)/python -m benchmarks.scoring
 
 docs: .venv/installed  ## The documentation as HTML; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
