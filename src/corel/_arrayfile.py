@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LABELLED = ("train_features", "train_labels", "test_features", "test_labels")
+
 
 def load(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     """Read the array of an .npy file, or all entries of an .npz file by their names."""
@@ -31,3 +33,15 @@ def load_features(path: Path) -> NDArray[Any]:
     if "features" not in content and len(content) != 1:
         raise ValueError(f"{path} holds {', '.join(content) or 'nothing'}; name the array of features 'features'")
     return content.get("features", next(iter(content.values())))
+
+
+def load_labelled(path: Path) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """Read train and test of an .npz file, each as features and their labels."""
+    content = load(path)
+    held = {} if isinstance(content, np.ndarray) else content
+    if missing := [name for name in LABELLED if name not in held]:
+        raise ValueError(
+            f"{path} holds {', '.join(held) or 'no named array'} but no {missing[0]}; "
+            f"it takes an .npz file with {', '.join(LABELLED)}"
+        )
+    return [(held[f"{split}_features"], held[f"{split}_labels"]) for split in ("train", "test")]

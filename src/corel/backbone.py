@@ -74,6 +74,11 @@ class Backbone:
         return self.network.architecture["branch_dim"]
 
     @property
+    def on_vectors(self) -> bool:
+        """Whether it encodes rows of features ``[n, features]`` rather than images."""
+        return len(self.network.input_shape) == 1
+
+    @property
     def digest(self) -> str:
         """A hash of the weights, the scale and the background: latents of equal digests may be compared."""
         settings = [self.objective, self.network.architecture, self.eta, self.p, self.batch_size]
@@ -85,7 +90,7 @@ class Backbone:
     def encode(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> NDArray[np.float32]:
         """Give the latents ``[n, B·D]`` of uint8 images ``[n, s, s, 3]`` or float images ``[n, 3, s, s]`` in [0, 1].
 
-        An `ImageSet` is taken too. Whoever trains on something else than images passes what was trained on.
+        An `ImageSet` is taken too; a backbone on vectors takes floats ``[n, features]``.
         """
         items = getattr(images, "pixels", images)
         return self.network.encode(items, batch_size, progress=progress).numpy()

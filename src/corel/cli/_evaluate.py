@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -40,10 +40,17 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A dataset's name, or a folder with train and test.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A dataset's name, or a folder with train and test. For a backbone on vectors an .npz file with the "
+            "arrays train_features [n, d], train_labels [n], test_features and test_labels.",
+        ),
+    ],
     backbone: BackboneOption = None,
     exemplars: Annotated[
-        list[int] | None, typer.Option("-m", min=1, help="Images enrolled per class; repeatable. [default: 120]")
+        list[int] | None, typer.Option("-m", min=1, help="Items enrolled per class; repeatable. [default: 120]")
     ] = None,
     scores: Annotated[list[Score] | None, typer.Option("--score", help="Repeatable; default: all.")] = None,
     draws: Annotated[int, typer.Option(min=1, help="How often the exemplars are drawn anew.")] = 5,
@@ -56,19 +63,25 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Measure how well a backbone tells each class from all others, by the paper's protocol: one-vs-all AUC."""
-    from corel import images
+    from corel import _arrayfile, images
     from corel.backbone import Backbone
     from corel.evaluation import evaluate as measure
     from corel.images._catalogue import SIZES
 
     loaded = Backbone.load(backbone)
     size = loaded.network.input_shape[-1]
-    train, test = (images.open(source, split, root=root, size=size, progress=not quiet) for split in ("train", "test"))
+    data: list[Any]
+    if loaded.on_vectors:
+        data = _arrayfile.load_labelled(Path(source).expanduser())
+    else:
+        data = [images.open(source, split, root=root, size=size, progress=not quiet) for split in ("train", "test")]
     found = measure(
-        loaded, train, test, exemplars=exemplars or [120], scores=[each.value for each in scores or Score], draws=draws,
+        loaded, *data, exemplars=exemplars or [120], scores=[each.value for each in scores or Score], draws=draws,
         seed=seed, controls=controls, progress=not quiet,
         expected_classes=SIZES[source].classes if source in SIZES else None,
     )  # fmt: skip
+    if loaded.on_vectors:
+        found.config["dataset"] = source
     for line in [json.dumps(found.document())] if as_json else _table(found):
         typer.echo(line)
     # After it: whatever goes wrong with a file, what was measured is seen.
@@ -77,7 +90,8 @@ def evaluate(
     if report is not None:
         from corel.report import write_report
 
-        write_report(report, loaded, evaluation=found, enrolled=train, test=test, progress=not quiet)
+        shown = {} if loaded.on_vectors else dict(zip(("enrolled", "test"), data, strict=True))
+        write_report(report, loaded, evaluation=found, **shown, progress=not quiet)
 
 
 def diagnose(
@@ -101,6 +115,8 @@ def diagnose(
 
     loaded = Backbone.load(backbone)
     latents = loaded.background
+    if images is not None and loaded.on_vectors:
+        raise ValueError("this backbone takes vectors, not images; leave out --images to measure on its background")
     if images is not None:
         size = loaded.network.input_shape[-1]
         latents = loaded.encode(open_images(images, root=root, size=size, progress=not quiet), progress=not quiet)

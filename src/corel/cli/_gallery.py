@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from corel.gallery import Gallery, Scores
     from corel.images import Skipped
 
+VECTORS = "For a backbone on vectors one .npy or .npz file of them, floats [n, d]."
 Images = Annotated[
-    list[str], typer.Argument(metavar="IMAGES", help="Files, folders or globs; - reads names from standard input.")
+    list[str],
+    typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
 
@@ -43,7 +45,8 @@ def enroll(
     gallery: GalleryFile,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The class; with --by-folder the folder of folders.")],
     images: Annotated[
-        list[str] | None, typer.Argument(metavar="IMAGES", help="Files, folders or globs; - reads names.")
+        list[str] | None,
+        typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names. {VECTORS}"),
     ] = None,
     by_folder: Annotated[
         bool, typer.Option("--by-folder", help="Enrol each folder in NAME as a class of its own.")
@@ -53,7 +56,7 @@ def enroll(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Add images to a class, all or none; the gallery is created if it is not there."""
+    """Add images or vectors to a class, all or none; the gallery is created if it is not there."""
     from corel.gallery import Gallery
 
     if by_folder == bool(images):
@@ -121,7 +124,7 @@ def score(
 
 def explain(
     gallery: GalleryFile,
-    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question.")],
+    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question, or a file of one vector.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="The class.")],
     out: Annotated[Path, typer.Option(dir_okay=False, help="The picture to write, .png, .svg or .pdf.")] = Path(
         "explanation.png"
@@ -209,11 +212,10 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
 
 
 def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]:
-    shape = gallery.backbone.network.input_shape
-    if len(shape) == 1:  # vectors, all in one file
+    if gallery.backbone.on_vectors:  # all in one file
         yield gallery.score(list(files))
         return
-    for batch in files.batches(shape[-1]):
+    for batch in files.batches(gallery.backbone.network.input_shape[-1]):
         if strict and batch.skipped:
             raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
         yield gallery.score(batch)

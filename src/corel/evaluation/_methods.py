@@ -14,12 +14,13 @@ from sklearn.neighbors import NearestNeighbors
 from corel import objectives
 from corel._network import channels_last
 from corel.backbone import Backbone
-from corel.images import ImageSet
+from corel.evaluation._labelled import Labelled
+from corel.objectives.features import FeatureHead
 from corel.oneclass import ClassBank, backbone_settings
 
 NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars
-SAMPLE = 1000  # images by which two latent spaces are brought to one scale
-BACKGROUND = 4000  # images that stand in for an untrained encoder's background
+SAMPLE = 1000  # items by which two latent spaces are brought to one scale
+BACKGROUND = 4000  # items that stand in for an untrained encoder's background
 
 Indices = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -27,28 +28,28 @@ Latents = NDArray[np.float32]
 
 
 class Method(NamedTuple):
-    """A name, and a function from enrolled train images `[C, m]` to scores `[n, C]` of the test images."""
+    """A name, and a function from enrolled train items `[C, m]` to scores `[n, C]` of the test items."""
 
     name: str
     score: Callable[[Indices], Doubles]
 
 
 def methods(
-    backbone: Backbone, train: ImageSet, test: ImageSet, scores: Sequence[str], *, controls: bool, progress: bool
+    backbone: Backbone, train: Labelled, test: Labelled, scores: Sequence[str], *, controls: bool, progress: bool
 ) -> list[Method]:
     """Our scores on the backbone's latents and, with `controls`, the same without training and without the score."""
-    latents = tuple(backbone.encode(images, progress=progress) for images in (train, test))
+    latents = tuple(backbone.encode(data.items, progress=progress) for data in (train, test))
     ours = [_ball_score(score, score, latents, backbone_settings(backbone)) for score in scores]
     if not controls:
         return ours
     plain, settings = _untrained(backbone, train, test, latents, progress=progress)
     without_training = [_ball_score(f"{score}, untrained encoder", score, plain, settings) for score in scores]
-    pixels = tuple(images.pixels.reshape(len(images), -1) for images in (train, test))
+    name, raw = _without_encoder(train, test)
     return [
         *ours,
         *without_training,
         _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, latents", latents),
-        _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, pixels", pixels),
+        _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, {name}", raw),
     ]
 
 
@@ -77,17 +78,26 @@ def _nearest_neighbours(name: str, features: tuple[NDArray[Any], ...]) -> Method
     return Method(name, evaluate)
 
 
+def _without_encoder(train: Labelled, test: Labelled) -> tuple[str, tuple[NDArray[Any], ...]]:
+    """Rows that no encoder has seen, and what they are: pixels have a common unit, features are given one."""
+    if train.kind == "images":
+        return "pixels", tuple(data.items.reshape(len(data), -1) for data in (train, test))
+    mean, deviation = train.items.mean(axis=0), train.items.std(axis=0)
+    unit = np.where(deviation > 0, deviation, 1)
+    return "standardised vectors", tuple((data.items - mean) / unit for data in (train, test))
+
+
 def _untrained(
-    backbone: Backbone, train: ImageSet, test: ImageSet, trained: tuple[Latents, ...], *, progress: bool
+    backbone: Backbone, train: Labelled, test: Labelled, trained: tuple[Latents, ...], *, progress: bool
 ) -> tuple[tuple[Latents, ...], dict[str, Any]]:
     """Latents of the same encoder before training, and the settings to score them.
 
-    They are scaled branch by branch so that as many pairs of train images lie within the radius as in the trained
-    space: a radius that fits only the trained one would decide the comparison. The background are train images, for
+    They are scaled branch by branch so that as many pairs of train items lie within the radius as in the trained
+    space: a radius that fits only the trained one would decide the comparison. The background are train items, for
     the backbone keeps its own as trained latents only.
     """
     fresh = replace(backbone, network=_initial_network(backbone))
-    raw = tuple(fresh.encode(images, progress=progress) for images in (train, test))
+    raw = tuple(fresh.encode(data.items, progress=progress) for data in (train, test))
     rng = np.random.default_rng(0)
     sample = rng.choice(len(train), min(SAMPLE, len(train)), replace=False)
     settings = backbone_settings(backbone)
@@ -100,7 +110,11 @@ def _untrained(
 def _initial_network(backbone: Backbone) -> Any:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return channels_last(objectives.find(backbone.objective).network_type(**backbone.network.architecture))
+        network = channels_last(objectives.find(backbone.objective).network_type(**backbone.network.architecture))
+    if isinstance(network, FeatureHead) and isinstance(backbone.network, FeatureHead):
+        # Training takes the features' units from the data before its first step; they are none of its merits.
+        network.scale.load_state_dict(backbone.network.scale.state_dict())
+    return network
 
 
 def _matching_scale(raw: Latents, trained: Latents, branches: int, radius: float) -> Latents:

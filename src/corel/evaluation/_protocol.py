@@ -1,15 +1,15 @@
-"""The paper's protocol: m images of a class are enrolled, all test images are scored, one class against all."""
+"""The paper's protocol: m items of a class are enrolled, all test items are scored, one class against all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from corel._terminal import progress_bar
 from corel.backbone import Backbone
+from corel.evaluation._labelled import Labelled, Pair, labelled
 from corel.evaluation._methods import Indices, Method, methods
 from corel.evaluation._records import Evaluation, Record
 from corel.images import ImageSet
@@ -17,8 +17,8 @@ from corel.images import ImageSet
 
 def evaluate(
     backbone: Backbone,
-    train: ImageSet,
-    test: ImageSet,
+    train: ImageSet | Pair,
+    test: ImageSet | Pair,
     *,
     exemplars: Sequence[int] = (120,),
     scores: Sequence[str] = ("count", "contrast"),
@@ -28,17 +28,19 @@ def evaluate(
     expected_classes: int | None = None,
     progress: bool = True,
 ) -> Evaluation:
-    """One-vs-all AUC of each class from a few of its train images, scored on the whole test split.
+    """One-vs-all AUC of each class from a few of its train items, scored on the whole test split.
 
     Args:
         backbone: The encoder; it learns nothing here.
-        train: Labelled images to enrol from, at least ``max(exemplars)`` of each class.
-        test: Labelled images of the same classes.
-        exemplars: Images enrolled per class; smaller draws are the beginnings of larger ones.
+        train: Labelled images to enrol from, at least ``max(exemplars)`` of each class. For a backbone on vectors a
+            pair of arrays: vectors ``[n, features]``, and n labels of any kind, whose distinct values are the classes.
+        test: The same of the same classes.
+        exemplars: Items enrolled per class; smaller draws are the beginnings of larger ones.
         scores: `"count"`, `"contrast"` or both.
         draws: How often the exemplars are drawn anew.
         seed: Decides the draws, class by class.
-        controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents and pixels.
+        controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents and on
+            pixels or standardised vectors.
         expected_classes: Refuse a dataset with another number of classes.
         progress: Show a bar, if standard error is a terminal.
 
@@ -50,31 +52,30 @@ def evaluate(
         ['count', 'contrast']
 
     """
-    truth = _check(train, test, exemplars, expected_classes)
-    compared = methods(backbone, train, test, scores, controls=controls, progress=progress)
+    known, asked = labelled(backbone, train, test)
+    _check(known, asked, exemplars, expected_classes)
+    compared = methods(backbone, known, asked, scores, controls=controls, progress=progress)
     records: list[Record] = []
     with progress_bar("scoring", total=draws * len(exemplars) * len(compared), quiet=not progress) as advance:
         for draw in range(draws):
-            chosen = draw_exemplars(train, max(exemplars), seed, draw)
+            chosen = draw_exemplars(known, max(exemplars), seed, draw)
             for m in exemplars:
                 for method in compared:
-                    records += _records(method, chosen[:, :m], draw, truth, train.classes)
+                    records += _records(method, chosen[:, :m], draw, asked)
                     advance(note=f"{method.name}, m = {m}")
-    return Evaluation(_config(backbone, train, test, exemplars, draws, seed), tuple(records))
+    return Evaluation(_config(backbone, known, asked, exemplars, draws, seed), tuple(records))
 
 
-def _records(
-    method: Method, chosen: Indices, draw: int, truth: NDArray[np.int64], classes: tuple[str, ...]
-) -> list[Record]:
+def _records(method: Method, chosen: Indices, draw: int, test: Labelled) -> list[Record]:
     scores = method.score(chosen)
     return [
-        Record(method.name, chosen.shape[1], draw, name, float(roc_auc_score(truth == label, scores[:, label])))
-        for label, name in enumerate(classes)
+        Record(method.name, chosen.shape[1], draw, name, float(roc_auc_score(test.labels == label, scores[:, label])))
+        for label, name in enumerate(test.classes)
     ]
 
 
-def draw_exemplars(train: ImageSet, exemplars: int, seed: int, draw: int) -> Indices:
-    """Draw the train images that `evaluate` enrols: indices `[C, m]`, each class from its own random stream.
+def draw_exemplars(train: ImageSet | Labelled, exemplars: int, seed: int, draw: int) -> Indices:
+    """Draw the train items that `evaluate` enrols: indices `[C, m]`, each class from its own random stream.
 
     A smaller draw of the same `seed` and number `draw` is the beginning of a larger one.
     """
@@ -85,12 +86,8 @@ def draw_exemplars(train: ImageSet, exemplars: int, seed: int, draw: int) -> Ind
     return np.stack(rows)
 
 
-def _check(
-    train: ImageSet, test: ImageSet, exemplars: Sequence[int], expected_classes: int | None
-) -> NDArray[np.int64]:
-    """The test images' labels, once it is certain that the protocol can be run on these images."""
-    if train.labels is None or test.labels is None:
-        raise ValueError("evaluation needs labels: open a dataset, or a folder with one sub-folder a class")
+def _check(train: Labelled, test: Labelled, exemplars: Sequence[int], expected_classes: int | None) -> None:
+    """Say why the protocol cannot be run on these items, if it cannot."""
     if expected_classes is not None and len(train.classes) != expected_classes:
         raise ValueError(
             f"{train.source} has {len(train.classes)} classes but should have {expected_classes}: "
@@ -98,32 +95,34 @@ def _check(
         )
     if train.classes != test.classes:
         raise ValueError(f"train and test have different classes: {train.source}, {test.source}")
+    if len(train.classes) < 2:
+        raise ValueError(f"one class is told from others, but {train.source} has {len(train.classes)}; add another")
     if not exemplars or min(exemplars) < 1:
         raise ValueError(f"exemplars must be at least 1 per class, got {list(exemplars)}")
     _check_sizes("train", train, max(exemplars))
     _check_sizes("test", test, 1)
-    return test.labels
 
 
-def _check_sizes(split: str, images: ImageSet, least: int) -> None:
-    sizes = np.bincount(np.asarray(images.labels), minlength=len(images.classes))
+def _check_sizes(split: str, data: Labelled, least: int) -> None:
+    sizes = np.bincount(data.labels, minlength=len(data.classes))
     if sizes.min() < least:
-        name = images.classes[int(sizes.argmin())]
+        name = data.classes[int(sizes.argmin())]
         raise ValueError(
-            f"class {name!r} has {sizes.min()} {split} images in {images.source} but {least} are needed; "
-            "add images, or enrol fewer exemplars"
+            f"class {name!r} has {sizes.min()} {split} {data.kind} in {data.source} but {least} are needed; "
+            f"add {data.kind}, or enrol fewer exemplars"
         )
 
 
 def _config(
-    backbone: Backbone, train: ImageSet, test: ImageSet, exemplars: Sequence[int], draws: int, seed: int
+    backbone: Backbone, train: Labelled, test: Labelled, exemplars: Sequence[int], draws: int, seed: int
 ) -> dict[str, object]:
     return {
         "backbone": backbone.digest,
         "auxiliary": backbone.metadata.get("data", {}).get("source", "unknown"),
         "dataset": train.source,
         "classes": len(train.classes),
-        "test_images": len(test),
+        "items": train.kind,
+        "test_items": len(test),
         "exemplars": list(exemplars),
         "draws": draws,
         "seed": seed,

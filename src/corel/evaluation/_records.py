@@ -33,7 +33,7 @@ class Summary:
 
     Attributes:
         method: The score or control.
-        exemplars: Images enrolled per class.
+        exemplars: Items enrolled per class.
         mean: Over classes and draws.
         spread: Standard deviation over draws of the mean over classes; NaN-free: 0 for a single draw.
         class_spread: Standard deviation over draws of one class's AUC, averaged over classes.

@@ -48,20 +48,28 @@ class Explanation:
     p_value: float
 
     def draw(self) -> Figure:
-        """Draw the image, the nearest exemplars that voted for it in each branch, and counts against background."""
+        """Draw the image, the nearest exemplars that voted for it in each branch, and counts against background.
+
+        Of vectors there is nothing to see; their exemplars are named.
+        """
         from matplotlib.figure import Figure
 
         branches = len(self.votes.counts)
         figure = Figure(figsize=(11, 1.6 + 0.34 * branches), layout="constrained")
         left, middle, right = figure.subplots(1, 3, width_ratios=[2, 4, 3])
         self._draw_item(left)
-        self._draw_voters(middle)
+        if self.value.ndim == 3:
+            self._draw_voters(middle)
+        else:
+            self._name_voters(middle)
+        self._label_branches(middle)
         self._draw_shares(right)
         return figure
 
     def _draw_item(self, axes: Axes) -> None:
         if self.value.ndim == 3:
             axes.imshow(self.value, interpolation="nearest")
+        axes.spines[:].set_visible(self.value.ndim == 3)
         axes.set_title(f"{_shortened(self.image)}\nagainst {_shortened(self.name)}", fontsize=11)
         axes.set_xlabel(f"score {self.score:.2f}\np-value {self.p_value:.4f}", fontsize=11)
         axes.set_xticks([])
@@ -69,7 +77,7 @@ class Explanation:
         axes.set_anchor("N")
 
     def _draw_voters(self, axes: Axes) -> None:
-        height, width = self.value.shape[:2] if self.value.ndim == 3 else (1, 1)
+        height, width = self.value.shape[:2]
         canvas = np.full((len(self.votes.counts), height + GAP, SHOWN, width + GAP, 3), PAPER, np.uint8)
         for branch, voters in enumerate(self.votes.neighbours):
             for place, voter in enumerate(voters[:SHOWN]):
@@ -77,6 +85,14 @@ class Explanation:
                 canvas[branch, :height, place, :width] = PAPER if picture is None else picture
         extent = (0.0, float(SHOWN), len(self.votes.counts) - 0.5, -0.5)
         axes.imshow(canvas.reshape(-1, SHOWN * (width + GAP), 3), extent=extent, aspect="auto")
+
+    def _name_voters(self, axes: Axes) -> None:
+        axes.set_ylim(len(self.votes.counts) - 0.5, -0.5)
+        for branch, voters in enumerate(self.votes.neighbours):
+            names = ", ".join(self.exemplars[voter].source for voter in voters[:SHOWN])
+            axes.text(0.02, branch, names, va="center", fontsize=8, clip_on=True)
+
+    def _label_branches(self, axes: Axes) -> None:
         axes.set_title(f"exemplars within the radius, nearest first (at most {SHOWN} shown)", fontsize=11)
         axes.set_xticks([])
         axes.set_yticks(range(len(self.votes.counts)))

@@ -121,7 +121,8 @@ class Gallery:
 
         Args:
             name: the class, new or not; None takes each class of a labelled source under its own name.
-            images: anything that `corel.images.open` takes.
+            images: anything that `corel.images.open` takes; for a backbone on vectors rows ``[n, features]``, or an
+                .npy or .npz file of them.
             strict: an image that cannot be read is an error, rather than skipped and listed.
             progress: show a bar on a terminal.
 
@@ -131,7 +132,7 @@ class Gallery:
         items = prepare(images, self.backbone, strict=strict, progress=progress)
         names = items.label_names() if name is None else [name] * len(items)
         if not len(items):
-            raise ValueError("there is no image to enrol; give at least one")
+            raise ValueError("there is no image or vector to enrol; give at least one")
         exemplars = self._encode(items, names, progress=progress)
         added = self._store.add(_encoder.refer(*self._backbone), exemplars)
         counts = dict.fromkeys(names, 0)
@@ -150,7 +151,7 @@ class Gallery:
         return self._store.remove(name, [_complete(each, exemplars) for each in hashes])
 
     def score(self, images: Any, *, strict: bool = False, progress: bool = False) -> Scores:
-        """Score images, anything that `corel.images.open` takes, against every class."""
+        """Score images, or vectors, in whatever form `enroll` takes them against every class."""
         items = prepare(images, self.backbone, strict=strict, progress=progress)
         names, bank = self._bank()
         found = bank.assess(self.backbone.encode(items.values, progress=progress))
@@ -172,7 +173,7 @@ class Gallery:
         exemplars = self.exemplars(name)
         items = prepare(image, self.backbone)
         if len(items) != 1:
-            raise ValueError(f"one image is explained at a time, got {len(items)}")
+            raise ValueError(f"one image or vector is explained at a time, got {len(items)}")
         latent = self.backbone.encode(items.values)
         bank = self._class_bank(np.stack([each.latent for each in exemplars]), [len(exemplars)])
         found, (votes,) = bank.assess(latent), bank.explain(latent)

@@ -36,7 +36,7 @@ class Items:
     def label_names(self) -> list[str]:
         """Give each item's class by its label."""
         if self.labels is None:
-            raise ValueError("these images have no labels; name the class, or give one folder a class")
+            raise ValueError("these items have no labels; name the class, or give images in one folder a class")
         # Names hold no slash, but datasets' labels do: Fashion-MNIST's T-shirt/top becomes T-shirt-top.
         return [check_name(label.replace("/", "-")) for label in self.labels]
 
@@ -61,15 +61,31 @@ class Items:
 
 def prepare(source: Any, backbone: Backbone, *, strict: bool = False, progress: bool = False) -> Items:
     """Open whatever `corel.images.open` takes; for a backbone on vectors, rows ``[n, features]`` or their file."""
-    shape = backbone.network.input_shape
-    if len(shape) == 1:
-        features = np.asarray(_rows(source), dtype=np.float32)
-        return Items(features, [f"row {i}" for i in range(len(features))])
+    if backbone.on_vectors:
+        return _vectors(source, *backbone.network.input_shape)
     opened = source
     if not isinstance(source, images.ImageSet):
-        opened = images.open(source, size=shape[-1], strict=strict, progress=progress)
+        size = backbone.network.input_shape[-1]
+        opened = images.open(source, size=size, strict=strict, progress=progress)
     labels = None if opened.labels is None else [opened.classes[label] for label in opened.labels]
     return Items(opened.pixels, opened.names, labels, opened.skipped)
+
+
+def _vectors(source: Any, features: int) -> Items:
+    if isinstance(source, images.ImageSet):
+        raise ValueError(
+            f"this gallery's backbone takes vectors of {features} features, not images ({source.source}); "
+            "give the features of those images"
+        )
+    rows = _rows(source)
+    with np.errstate(over="ignore"):  # the network names the rows that are not finite in float32
+        values = np.asarray(rows, dtype=np.float32)
+    if values.ndim != 2:
+        raise ValueError(
+            f"vectors are rows [n, {features}], got {list(values.shape)}; a single one needs a leading dimension, "
+            "vector[None]"
+        )
+    return Items(values, [f"row {i}" for i in range(len(values))])
 
 
 def _rows(source: Any) -> Any:

@@ -80,13 +80,13 @@ def auc(material: Material) -> Section | None:
     ]
     return Section(
         "How well is each class told from all others?",
-        f"For each of {config['classes']} classes a few images are enrolled, and {config['test_images']:,} others are "
-        "ranked by how much they look like it. AUC is the chance that an image of the class ranks above one that "
+        f"For each of {config['classes']} classes a few {config['items']} are enrolled, and {config['test_items']:,} "
+        "others are ranked by how much they look like it. AUC is the chance that one of the class ranks above one that "
         "is not: 1 is perfect, 0.5 is guessing. Exemplars were drawn anew "
         f"{config['draws']} times; intervals are 95 % over those draws.",
         panels=[_per_class(evaluation, largest)],
-        table=Table(["method", "images enrolled", "AUC", "95 % interval", "± over draws"], rows, frozenset(strong)),
-        remark=f"Highest mean with {largest} images enrolled: {winner}.",
+        table=Table(["method", "enrolled", "AUC", "95 % interval", "± over draws"], rows, frozenset(strong)),
+        remark=f"Highest mean with {largest} {config['items']} enrolled: {winner}.",
     )
 
 

@@ -33,7 +33,7 @@ def promises(seen: list[Cloud]) -> Section | None:
     return Section(
         "What the theory promises, and what is there",
         f"If every batch of b = {b} points is connected within a distance β, then among any m points each one has "
-        "at least m − b + 1 neighbours within β: more images make the space denser, by a law. The law needs a β "
+        "at least m − b + 1 neighbours within β: more items make the space denser, by a law. The law needs a β "
         "that holds for every possible batch. β̂, the average over random batches, is what the paper reads off; the "
         "largest β seen comes closer to the premise, yet no sample can certify it. Where points fall below the "
         "promise, some batch is worse connected than those seen; for many more points than a batch holds, that "

@@ -82,7 +82,7 @@ def deaths(material: Material, seen: list[Cloud]) -> Section | None:
     limits = (min(float(np.quantile(positive, 0.002)), eta / 2), max(float(np.quantile(positive, 0.998)), eta * 2))
     return Section(
         "At which distance do points meet?",
-        f"Take a batch of {material.backbone.batch_size} images. In each branch every image is a point. Let a ball "
+        f"Take a batch of {material.backbone.batch_size} items. In each branch every item is a point. Let a ball "
         "grow around each point: wherever two groups touch, they merge, and the distance between the two points "
         "that met is one “death time” – the moment at which a separate group ceases to exist. A batch of b points "
         f"merges b − 1 times. The connectivity loss asks that all of this happens at η = {eta:g} (the orange line).",
@@ -167,7 +167,7 @@ def _view(cloud: Cloud, labels: NDArray[np.int64] | None, sample: ImageSet | Non
             _scatter_classes(axes, flat, labels[: len(flat)], sample.classes)
         axes.set_aspect("equal", adjustable="datalim")
         axes.set(title=cloud.name, xlabel="first direction", ylabel="second direction")
-    return Panel(f"view-{index}", figure, f"{len(flat)} images in the first branch, {cloud.name}.")
+    return Panel(f"view-{index}", figure, f"{len(flat)} items in the first branch, {cloud.name}.")
 
 
 def _scatter_classes(

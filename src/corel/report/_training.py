@@ -39,7 +39,7 @@ def losses(material: Material) -> Section | None:
     pretext = next(key for key in next(iter(histories.values()))[0] if key != "epoch")
     return Section(
         "How training went",
-        "Each epoch is one pass over the images. Training makes two numbers small at once: what its pretext task "
+        "Each epoch is one pass over the data. Training makes two numbers small at once: what its pretext task "
         f"({pretext}) gets wrong, and how far the latent points are from being evenly connected.",
         panels=[
             _curve(histories, pretext, f"What the task itself gets wrong ({pretext}): lower is better."),
@@ -79,14 +79,14 @@ def _card(backbone: Backbone) -> dict[str, str]:
     alpha, epsilon, beta = backbone.deaths.mean(axis=0)
     weights = sum(parameter.numel() for parameter in backbone.network.parameters())
     return {
-        "trained on": f"{data.get('source', 'unknown')}, {data.get('items', 0):,} images, no labels",
+        "trained on": f"{data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
         "task": backbone.objective,
         "weight λ of the connectivity loss": _shown(config.get("weight")),
         "wanted merging distance η": f"{backbone.eta:g}",
         "latent space": f"{backbone.branches} branches of {backbone.branch_dim} dimensions",
         "weights": f"{weights:,}",
         "batches, epochs, seed": ", ".join(
-            [f"{backbone.batch_size} images", _shown(config.get("epochs")), _shown(config.get("seed"))]
+            [f"{backbone.batch_size} items", _shown(config.get("epochs")), _shown(config.get("seed"))]
         ),
         "merging distances reached (smallest, mean, largest)": f"{alpha:.2f}, {epsilon:.2f}, {beta:.2f}",
         "fingerprint": backbone.digest[:12],
