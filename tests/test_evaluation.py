@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import NearestNeighbors
 
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
@@ -173,3 +174,14 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, test.take(np.arange(60)), exemplars=[5])
     with pytest.raises(ValueError, match="at least 1 per class"):
         evaluate(backbone, train, test, exemplars=[])
+
+
+@pytest.mark.parametrize("m", [3, 8])
+def test_nearest_neighbours_are_scikit_learns(m: int) -> None:
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(size=(40, 6)), rng.normal(size=(1100, 6))
+    chosen = rng.permutation(40)[: 4 * m].reshape(4, m)
+    found = _nearest_neighbours("", (train, test)).score(chosen)
+    for rows, column in zip(chosen, found.T, strict=True):
+        distances, _ = NearestNeighbors(n_neighbors=min(5, m)).fit(train[rows]).kneighbors(test)
+        np.testing.assert_allclose(column, -distances.mean(1), rtol=1e-4)
