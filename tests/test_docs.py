@@ -8,7 +8,6 @@ import shlex
 import string
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
@@ -46,12 +45,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def blocks(document: Path, language: str) -> Iterator[tuple[int, str]]:
-    """First line and text of each fenced block in a language."""
-    text = document.read_text()
-    return ((text[: found.start(2)].count("\n"), found[2]) for found in BLOCK.finditer(text) if found[1] == language)
-
-
 @each_document
 def test_every_block_is_of_a_kind_that_is_run(document: Path) -> None:
     languages = {found[1] for found in BLOCK.finditer(document.read_text())}
@@ -61,28 +54,29 @@ def test_every_block_is_of_a_kind_that_is_run(document: Path) -> None:
 
 @each_document
 @pytest.mark.usefixtures("folder", "one_thread")
-def test_python_blocks_run(document: Path) -> None:
+def test_blocks_run_in_the_order_of_reading(document: Path) -> None:
     names = {"__name__": "__main__"}
-    for line, text in blocks(document, "python"):
-        exec(compile("\n" * line + text, document, "exec"), names)  # so that a traceback names the line
+    text = document.read_text()
+    for block in BLOCK.finditer(text):
+        if block[1] == "python":
+            above = text[: block.start(2)].count("\n")
+            exec(compile("\n" * above + block[2], document, "exec"), names)  # so that a traceback names the line
+        elif block[1] == "console":
+            for line in block[2].splitlines():
+                run(line)
 
 
-@pytest.mark.parametrize(
-    "document", [each for each in DOCUMENTS if "```console" in each.read_text()], ids=lambda d: d.name
-)
-@pytest.mark.usefixtures("folder", "one_thread")
-def test_console_blocks_run(document: Path) -> None:
-    for _, text in blocks(document, "console"):
-        for line in text.splitlines():
-            assert line.startswith("$ "), f"output that nothing checks: {line}"
-            match shlex.split(line[2:], comments=True):
-                case ["corel", *arguments]:
-                    result = CliRunner().invoke(app, arguments)
-                    assert result.exit_code == 0, f"{line}: {result.output}"
-                case ["make", target]:  # installs; what the target itself does has tests of its own
-                    subprocess.run(["make", "--dry-run", "--directory", ROOT, target], check=True, capture_output=True)
-                case _:
-                    pytest.fail(f"no test can run this; tell it in the text: {line}")
+def run(line: str) -> None:
+    """Run one line of a console."""
+    assert line.startswith("$ "), f"output that nothing checks: {line}"
+    match shlex.split(line[2:], comments=True):
+        case ["corel", *arguments]:
+            result = CliRunner().invoke(app, arguments)
+            assert result.exit_code == 0, f"{line}: {result.output}"
+        case ["make", target]:  # installs; what the target itself does has tests of its own
+            subprocess.run(["make", "--dry-run", "--directory", ROOT, target], check=True, capture_output=True)
+        case _:
+            pytest.fail(f"no test can run this; tell it in the text: {line}")
 
 
 @each_document

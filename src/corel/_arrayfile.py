@@ -37,11 +37,11 @@ def load_features(path: Path) -> NDArray[Any]:
 
 def load_labelled(path: Path) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Read train and test of an .npz file, each as features and their labels."""
+    wanted = f"labelled vectors come in an .npz file with {', '.join(LABELLED)}"
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}; {wanted}")
     content = load(path)
     held = {} if isinstance(content, np.ndarray) else content
-    if missing := [name for name in LABELLED if name not in held]:
-        raise ValueError(
-            f"{path} holds {', '.join(held) or 'no named array'} but no {missing[0]}; "
-            f"it takes an .npz file with {', '.join(LABELLED)}"
-        )
+    if not set(LABELLED) <= set(held):
+        raise ValueError(f"{path} holds {', '.join(held) or 'no named array'}; {wanted}")
     return [(held[f"{split}_features"], held[f"{split}_labels"]) for split in ("train", "test")]
