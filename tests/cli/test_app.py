@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_command
 
@@ -50,6 +52,15 @@ def test_all_commands_are_there() -> None:
 def test_help_of_each_command_has_an_example(corel: Corel, path: tuple[str, ...]) -> None:
     text = " ".join(corel(*path, "--help").output.split())
     assert f"Example: corel {' '.join(path)}" in text
+
+
+def test_no_part_of_a_help_text_is_taken_for_markup() -> None:
+    def below(command: Any) -> list[Any]:
+        return [command, *(each for inner in getattr(command, "commands", {}).values() for each in below(inner))]
+
+    for command in below(get_command(app)):
+        for help_text in (command.help, *(getattr(parameter, "help", None) for parameter in command.params)):
+            assert Text.from_markup(help_text or "").plain == (help_text or "")
 
 
 def test_version(corel: Corel) -> None:

@@ -45,12 +45,12 @@ def evaluate(
         typer.Argument(
             metavar="SOURCE",
             help="A dataset's name, or a folder with train and test. For a backbone on vectors an .npz file with the "
-            "arrays train_features [n, d], train_labels [n], test_features and test_labels.",
+            "arrays train_features (a vector a row), train_labels, test_features and test_labels.",
         ),
     ],
     backbone: BackboneOption = None,
     exemplars: Annotated[
-        list[int] | None, typer.Option("-m", min=1, help="Items enrolled per class; repeatable. [default: 120]")
+        list[int] | None, typer.Option("-m", min=1, help="Items enrolled per class; repeatable.", show_default="120")
     ] = None,
     scores: Annotated[list[Score] | None, typer.Option("--score", help="Repeatable; default: all.")] = None,
     draws: Annotated[int, typer.Option(min=1, help="How often the exemplars are drawn anew.")] = 5,

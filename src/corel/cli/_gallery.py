@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from corel.gallery import Gallery, Scores
     from corel.images import Skipped
 
-VECTORS = "For a backbone on vectors one .npy or .npz file of them, floats [n, d]."
+VECTORS = "For a backbone on vectors one .npy or .npz file of floats, a vector a row."
 Images = Annotated[
     list[str],
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),

@@ -64,7 +64,7 @@ def train(
         typer.Option(
             metavar="FILE",
             dir_okay=False,
-            help="In place of images, a .npy or .npz file of vectors, floats [n, d].",
+            help="In place of images, a .npy or .npz file of floats, a vector a row.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", dir_okay=False, help="Where the backbone goes.")],
