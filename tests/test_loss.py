@@ -76,8 +76,10 @@ def test_descent_reaches_eta() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"eta": 0.0}, "eta must be positive, not 0.0"),
-        ({"eta": float("nan")}, "eta must be positive, not nan"),
+        ({"eta": 0.0}, "eta must be a positive number, not 0.0"),
+        ({"eta": float("nan")}, "eta must be a positive number, not nan"),
+        ({"eta": float("inf")}, "eta must be a positive number, not inf"),
+        ({"eta": torch.tensor(2.0, requires_grad=True)}, "eta must be a positive number, not tensor"),
         ({"reduction": "max"}, "reduction must be .* not 'max'"),
         ({"zero_bars": "ignore"}, "zero_bars must be .* not 'ignore'"),
     ],

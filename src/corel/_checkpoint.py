@@ -68,11 +68,12 @@ class Identity:
     def require_same(self, stored: dict[str, Any], path: Path) -> None:
         """Raise unless a stored identity is this one.
 
-        More epochs than before are a longer run of the same training, unless the step size depends on their number.
+        More epochs than before are a longer run of the same training, unless step or view size depend on their number.
         """
         # A parameter that is younger than the checkpoint has a default that does what was done before it.
         theirs = {**asdict(TrainConfig()), **stored["config"]}
-        if theirs["epochs"] <= self.config.epochs and self.config.schedule == "constant":
+        timeless = self.config.schedule == "constant" and self.config.view_size is None
+        if timeless and theirs["epochs"] <= self.config.epochs:
             theirs["epochs"] = self.config.epochs
         pairs = {
             **{name: (value, theirs.get(name)) for name, value in asdict(self.config).items()},

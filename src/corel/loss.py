@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from corel.persistence import _manhattan
 from corel.persistence._api import merge_lengths
+from corel.persistence._refusals import is_real
 
 Reduction = Literal["sum", "mean", "none"]
 ZeroBars = Literal["keep", "drop"]
@@ -38,8 +40,8 @@ def connectivity_loss(
     >>> connectivity_loss(z, eta=2.0)
     tensor(2., grad_fn=<SumBackward0>)
     """
-    if not eta > 0:
-        raise ValueError(f"eta must be positive, not {eta}: it is the distance at which components should merge")
+    if not is_real(eta) or not 0 < eta < math.inf:
+        raise ValueError(f"eta must be a positive number, not {eta!r}: the distance at which components should merge")
     if zero_bars not in ("keep", "drop"):
         raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
@@ -80,7 +82,8 @@ class ConnectivityLoss(nn.Module):
 
     def extra_repr(self) -> str:
         """The parameters, for print()."""
-        return f"eta={self.eta}, branches={self.branches}, p={self.p}, reduction={self.reduction!r}"
+        names = ("eta", "branches", "p", "reduction", "zero_bars")
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
 
 def split_branches(z: Tensor, branches: int) -> Tensor:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,6 +90,9 @@ def test_views_grow_to_the_size_of_the_images() -> None:
         sizes.append(objective.view_size())
     assert sizes == [8] * 15 + [12] * 15 + [16] * 10
     assert Contrastive(SMALL, (16, 16, 3)).view_size() == 16
+    objective = Contrastive(replace(SMALL, view_size=9), (16, 16, 3))  # not a whole number of steps away
+    objective.progress = 0.75
+    assert objective.view_size() == 16
 
 
 def test_views_are_the_same_under_autocast() -> None:
@@ -150,13 +154,14 @@ def test_training_lowers_both_losses() -> None:
 
 
 def test_a_stopped_training_continues_to_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batch norm's statistics and the step size go on where they were, in the middle of an epoch too."""
-    whole = train(squares(), SMALL)
+    """Batch norm's statistics, step size and view size go on where they were, in the middle of an epoch too."""
+    config = replace(SMALL, view_size=8)
+    whole = train(squares(), config)
     stop_at(3, monkeypatch)
     with pytest.raises(TrainingInterrupted, match="after step 3"):
-        train(squares(), SMALL, run_dir=tmp_path)
+        train(squares(), config, run_dir=tmp_path)
     monkeypatch.undo()
-    assert train(squares(), SMALL, run_dir=tmp_path).digest == whole.digest
+    assert train(squares(), config, run_dir=tmp_path).digest == whole.digest
 
 
 def stop_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,10 +172,14 @@ def stop_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "_any_process", lambda *_: next(asked))
 
 
-def test_more_epochs_are_another_training_where_the_step_size_depends_on_them(tmp_path: Path) -> None:
-    train(squares(), replace(SMALL, epochs=1), run_dir=tmp_path)
+@pytest.mark.parametrize("changes", [{"schedule": "one-cycle", "view_size": None}, {"schedule": "constant"}])
+def test_more_epochs_are_another_training_where_step_or_view_size_depend_on_them(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    config = replace(SMALL, **changes)
+    train(squares(), replace(config, epochs=1), run_dir=tmp_path)
     with pytest.raises(ValueError, match="epochs was 1 and is now 2"):
-        train(squares(), SMALL, run_dir=tmp_path)
+        train(squares(), config, run_dir=tmp_path)
 
 
 def test_one_cycle_is_torch_s() -> None:

@@ -106,3 +106,27 @@ def test_a_barcode_is_drawn_bar_by_bar() -> None:
     assert plot_barcode(barcode(points), ax=axes) is axes
     with pytest.raises(ValueError, match=re.escape("one cloud at a time: bars are [2, 7]")):
         plot_barcode(gaussian(2, 8, 2))
+
+
+def test_a_negative_zero_is_a_zero() -> None:
+    similarity = torch.tensor([[1, 0.5, 0.2, 1], [0.5, 1, 0.3, 0.5], [0.2, 0.3, 1, 0.2], [1, 0.5, 0.2, 1]])
+    distances = -similarity.log()
+    assert torch.equal(merge_edges(distances=distances), merge_edges(distances=distances.abs()))
+    assert merge_edges(distances=distances).tolist() == [[0, 3], [0, 1], [1, 2]]
+
+
+def test_every_matrix_is_symmetric_by_its_own_measure() -> None:
+    skew = torch.tensor([[[0.0, 1], [50, 0]], [[0, 1e6], [1e6, 0]]])
+    with pytest.raises(ValueError, match="not symmetric"):
+        merge_edges(distances=skew)
+
+
+@pytest.mark.parametrize("p", ["1", None, 1j, torch.tensor(2.0)])
+def test_a_norm_is_a_number(p: Any) -> None:
+    with pytest.raises(ValueError, match="p must be a real number from 1 to infinity"):
+        death_times(torch.zeros(2, 2), p)
+
+
+def test_sparse_points_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"use points.to_dense\(\)"):
+        death_times(torch.eye(3).to_sparse())

@@ -38,6 +38,18 @@ def test_scaling_scales_the_deaths(shape: tuple[int, int], seed: int, p: float, 
     torch.testing.assert_close(death_times(scale * points, p), scale * death_times(points, p))
 
 
+@pytest.mark.parametrize(
+    ("p", "exponent", "dtype"),
+    [(2.0, -80, "float32"), (2.0, 80, "float32"), (2.0, -500, "float64"), (30.0, -40, "float32"),
+     (100.0, -13, "float64"), (100.0, 13, "float64")],
+)  # fmt: skip
+def test_powers_neither_vanish_nor_overflow(p: float, exponent: int, dtype: str) -> None:
+    points = gaussian(3, 20, 3, dtype=getattr(torch, dtype))
+    scaled = points * 2.0**exponent  # exact, so that nothing but the powers can go wrong
+    assert torch.equal(merge_edges(scaled, p), merge_edges(points, p))
+    torch.testing.assert_close(death_times(scaled, p) * 2.0**-exponent, death_times(points, p))
+
+
 @given(shapes, seeds, norms)
 def test_permutation_permutes_the_edges(shape: tuple[int, int], seed: int, p: float) -> None:
     points = gaussian(*shape, seed=seed)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
 
 from corel.persistence import _manhattan, death_times
 from corel.persistence._lengths import edge_lengths
@@ -64,6 +65,54 @@ def test_lengths_ascend_without_a_sort() -> None:
     torch.testing.assert_close(deaths, death_times(gaussian(3, 200, 4, dtype=torch.float32).requires_grad_()).detach())
 
 
+def test_inputs_and_gradients_of_any_layout() -> None:
+    points = gaussian(3, 4, 7, 2)
+    expected = torch.autograd.grad(_by_operators(points.requires_grad_(), 1.0, False).sum(), points)[0]
+    for laid_out in (points.detach().transpose(0, 1).contiguous().transpose(0, 1), torch._neg_view(-points.detach())):
+        laid_out.requires_grad_()
+        sums = _manhattan.miss_sums(laid_out, 1.0, drop_zeros=False)
+        for gradient in (torch.ones(()).double().expand(3, 4), torch._neg_view(-torch.ones(3, 4).double())):
+            (found,) = torch.autograd.grad(sums, laid_out, gradient, retain_graph=True)
+            torch.testing.assert_close(found, expected)
+    with torch.inference_mode():
+        torch.testing.assert_close(death_times(torch._neg_view(-points)), death_times(points))
+
+
+def test_many_gradients_at_once() -> None:
+    points = gaussian(3, 6, 2).requires_grad_()
+    sums = _manhattan.miss_sums(points, 1.0, drop_zeros=False)
+    rows = torch.eye(3, dtype=torch.float64)
+    expected = torch.stack([torch.autograd.grad(sums, points, row, retain_graph=True)[0] for row in rows])
+    (batched,) = torch.autograd.grad(sums, points, rows, is_grads_batched=True, retain_graph=True)
+    torch.testing.assert_close(batched, expected)
+    by_vmap = torch.func.vmap(lambda row: torch.autograd.grad(sums, points, row, retain_graph=True)[0])(rows)
+    torch.testing.assert_close(by_vmap, expected)
+
+
+def test_a_copy_that_hooks_keep_is_what_the_gradient_is_taken_at() -> None:
+    points = gaussian(9, 2)
+    expected = torch.autograd.grad(_by_operators(points.requires_grad_(), 1.0, False), points)[0]
+    moved = points * 1
+    with torch.autograd.graph.saved_tensors_hooks(torch.clone, lambda kept: kept):
+        sums = _manhattan.miss_sums(moved, 1.0, drop_zeros=False)
+    moved.detach().mul_(-1)
+    torch.testing.assert_close(torch.autograd.grad(sums, points)[0], expected)
+
+
+def test_checkpointing_frees_and_recomputes() -> None:
+    points = gaussian(9, 2).requires_grad_()
+    plain = torch.autograd.grad(_manhattan.miss_sums(points, 1.0, drop_zeros=False), points)[0]
+    again = checkpoint(lambda z: _manhattan.miss_sums(z, 1.0, drop_zeros=False), points, use_reentrant=False)
+    torch.testing.assert_close(torch.autograd.grad(again, points)[0], plain)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+def test_a_trace_computes() -> None:
+    points = gaussian(6, 2)
+    traced = torch.jit.trace(death_times, (points,))  # type: ignore[no-untyped-call]
+    torch.testing.assert_close(traced(2 * points), 2 * death_times(points))
+
+
 class _Passing(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
@@ -99,7 +148,6 @@ def test_forward_mode_gives_the_directional_derivative() -> None:
     torch.testing.assert_close(tangent, difference, rtol=1e-6, atol=1e-6)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**31 - 1) | st.integers(0, 3), max_size=40), st.sampled_from([np.int32, np.int64]))
 def test_the_byte_sort_is_stable(keys: list[int], dtype: type) -> None:
     array = np.array(keys, dtype) << (30 if dtype is np.int64 else 0)

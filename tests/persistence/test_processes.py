@@ -1,4 +1,4 @@
-"""Threads, forks and a disk that refuses the compiler's cache."""
+"""Threads, forks, and a cache of the compiler that cannot be written or is damaged."""
 
 from __future__ import annotations
 
@@ -6,22 +6,45 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
+from corel import _threads
 from corel.persistence import merge_edges
 from tests.persistence.clouds import gaussian
 
 
+def pools() -> int:
+    return _threads._pool.cache_info().currsize
+
+
+@pytest.fixture
+def no_pool_yet() -> Iterator[None]:
+    """Kernels may share their work between two threads, and no earlier test has made the pool."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    _threads._pool.cache_clear()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("no_pool_yet")
+def test_little_work_makes_no_pool() -> None:
+    merge_edges(gaussian(16, 100, 10, dtype=torch.float32))
+    assert pools() == 0
+
+
+@pytest.mark.usefixtures("no_pool_yet")
 def test_calls_from_many_threads_agree() -> None:
-    batches = [gaussian(16, 100, 10, seed=seed, dtype=torch.float32) for seed in range(8)]
-    expected = [merge_edges(batch) for batch in batches]
+    batches = [gaussian(16, 400, 10, seed=seed, dtype=torch.float32) for seed in range(8)]
+    expected = [torch.stack([merge_edges(cloud) for cloud in batch]) for batch in batches]
     wrong: list[int] = []
 
     def work(k: int) -> None:
-        wrong.extend(k for _ in range(20) if not torch.equal(merge_edges(batches[k]), expected[k]))
+        wrong.extend(k for _ in range(5) if not torch.equal(merge_edges(batches[k]), expected[k]))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
     for thread in threads:
@@ -29,17 +52,24 @@ def test_calls_from_many_threads_agree() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+    assert pools() == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.usefixtures("no_pool_yet")
 def test_a_forked_child_computes() -> None:
-    """The parent has used its pool; the child has none of its threads."""
-    points = gaussian(16, 100, 10, dtype=torch.float32)
+    """The parent has used its pool; the child has none of its threads and makes its own."""
+    points = gaussian(16, 400, 10, dtype=torch.float32)
     expected = merge_edges(points)
+    assert pools() == 1
     child = os.fork()
     if child == 0:
-        os._exit(0 if torch.equal(merge_edges(points), expected) else 1)
+        right = False
+        try:
+            right = pools() == 0 and torch.equal(merge_edges(points), expected) and pools() == 1
+        finally:
+            os._exit(0 if right else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
@@ -68,3 +98,25 @@ def test_a_disk_that_fills_while_the_cache_is_written_is_survived(tmp_path: Path
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
     subprocess.run([sys.executable, "-c", SCRIPT], env=environment, check=True, preexec_fn=no_room)
+
+
+KERNEL = """
+from corel._jit import jit
+
+@jit
+def double(x):
+    return 2 * x
+"""
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_a_truncated_cache_is_survived(tmp_path: Path, suffix: str, share: float) -> None:
+    """The index (nbi) or the machine code (nbc) ends early, as after a crash while they were copied."""
+    (tmp_path / "doubling.py").write_text(KERNEL)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", "from doubling import double; assert [double(21), double(4)] == [42, 8]"]
+    subprocess.run(command, env=environment, check=True)
+    (file,) = (tmp_path / "cache").rglob(f"*.{suffix}")
+    os.truncate(file, int(share * file.stat().st_size))
+    subprocess.run(command, env=environment, check=True)

@@ -30,7 +30,7 @@ class Contrastive(Objective):
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
         self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
-        self.sizes = (config.view_size or item_shape[0], item_shape[0])
+        self.sizes = (min(config.view_size or item_shape[0], item_shape[0]), item_shape[0])
         self.projection = nn.Sequential(
             nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
         )
@@ -45,8 +45,9 @@ class Contrastive(Objective):
     def view_size(self) -> int:
         """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""
         first, last = self.sizes
-        grown = int((last - first) * min(1.0, self.progress / GROWING)) // 4 * 4
-        return min(last, first + grown)
+        if self.progress >= GROWING:
+            return last
+        return first + int((last - first) * self.progress / GROWING) // 4 * 4
 
 
 def nt_xent(projected: Tensor, temperature: float = TEMPERATURE) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from corel.persistence import _manhattan, _ops
 from corel.persistence._lengths import edge_lengths
+from corel.persistence._refusals import is_real
 
 
 class Barcode(NamedTuple):
@@ -29,7 +30,8 @@ def merge_edges(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
 
     Args:
         points: ``[..., b, D]``, any leading dimensions; each ``[b, D]`` is a cloud of its own.
-        p: the norm, any real number from 1 to infinity.
+        p: the norm, any real number from 1 to infinity. Beyond about 100, lengths that differ tenfold have powers that
+            do not fit one float: take infinity.
         distances: in place of points, symmetric matrices ``[..., b, b]``; the diagonal is not looked at.
 
     >>> merge_edges(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
@@ -44,7 +46,8 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     """The death times ε_t ``[..., b-1]`` of Definition 2, ascending and differentiable.
 
     They are the full distances that Eq. 4 compares with η, not the barcode's ε_t/2. Arguments as in `merge_edges`;
-    half types are computed in, and returned as, float32. A bar of length zero has no gradient, never NaN.
+    half types are computed in, and returned as, float32. A bar of length zero has no gradient, never NaN. Where the
+    points require a gradient, lengths are summed by other means and may differ in their last bit.
 
     >>> death_times(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
     [1.0, 4.0]
@@ -83,10 +86,12 @@ def _lengths(points: Tensor | None, p: float, distances: Tensor | None, edges: T
 
 
 def _checked_points(points: Tensor | None, p: float) -> Tensor:
-    if not p >= 1:
-        raise ValueError(f"p must be a real number from 1 to infinity, not {p}: below 1 it is no norm")
+    if not is_real(p) or not p >= 1:
+        raise ValueError(f"p must be a real number from 1 to infinity, not {p!r}: below 1 it is no norm")
     if not isinstance(points, Tensor):
         raise TypeError(f"points must be a torch tensor, not {type(points).__name__}: use torch.as_tensor(points)")
+    if points.layout != torch.strided:
+        raise TypeError(f"points must be a dense tensor, not {points.layout}: use points.to_dense()")
     if points.dim() < 2 or points.shape[-2] < 1 or points.shape[-1] < 1:
         raise ValueError(f"points must be [..., b, D] with b ≥ 1 points in D ≥ 1 dimensions, not {[*points.shape]}")
     return _native(points, "points")

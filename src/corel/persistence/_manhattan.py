@@ -18,6 +18,12 @@ from corel._jit import jit
 from corel.persistence import _ops
 from corel.persistence._numba import Array, Scalar
 
+# What else may be at work around a call, by names that torch does not make public: without them this path stands back.
+_transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_modes_active = getattr(torch._C, "_len_torch_dispatch_stack", lambda: True)
+_tracing = getattr(torch._C, "_is_tracing", lambda: True)
+_is_legacy_batch = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda _: True)
+
 
 def applies(points: Any, p: float) -> TypeGuard[Tensor]:
     """Whether these are points for this path. Where they are malformed, the other one has a sentence for it."""
@@ -25,13 +31,15 @@ def applies(points: Any, p: float) -> TypeGuard[Tensor]:
         p == 1
         and type(points) in (Tensor, nn.Parameter)
         and points.device.type == "cpu"
+        and points.layout == torch.strided
         and points.dtype in (torch.float32, torch.float64)
         and points.dim() >= 2
         and min(points.shape[-2:]) >= 1
-        and forward_ad._current_level < 0
+        and getattr(forward_ad, "_current_level", 0) < 0
         and not torch.compiler.is_compiling()
-        and not torch._C._are_functorch_transforms_active()
-        and not torch._C._len_torch_dispatch_stack()
+        and not _tracing()
+        and not _transforms_active()
+        and not _modes_active()
     )
 
 
@@ -54,26 +62,26 @@ class _MissSums(torch.autograd.Function):
         edges, lengths = _ops.edges_and_powers(clouds, 1.0)
         sums, slopes = np.empty(len(lengths), lengths.dtype), np.empty_like(lengths)
         _miss(lengths, lengths.dtype.type(eta), drop_zeros, sums, slopes)
-        ctx.save_for_backward(points)
-        ctx.found = clouds.numpy(), edges, slopes
+        ctx.save_for_backward(points, torch.from_numpy(edges), torch.from_numpy(slopes))
         return torch.from_numpy(sums).reshape(points.shape[:-2])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        (points,) = ctx.saved_tensors  # refuses points that were changed in place
-        clouds, edges, slopes = ctx.found
-        if torch.is_grad_enabled():  # Somebody will differentiate the gradient: it must leave a graph behind.
-            weights = torch.from_numpy(slopes) * gradient.reshape(-1, 1)
-            spread = _spread_by_torch(points.reshape(clouds.shape), torch.from_numpy(edges), weights)
+        points, edges, slopes = ctx.saved_tensors
+        # A gradient that will be differentiated, or that is many at once, needs operators that know how.
+        if torch.is_grad_enabled() or _transforms_active() or _is_legacy_batch(gradient):
+            clouds = points.reshape(-1, *points.shape[-2:])
+            spread = _spread_by_torch(clouds, edges, slopes * gradient.reshape(-1, 1))
         else:
-            forces = np.zeros_like(clouds)
-            _spread(clouds, edges, slopes, gradient.reshape(-1).numpy(), forces)
+            forces, each = np.zeros((len(edges), *points.shape[-2:]), slopes.numpy().dtype), gradient.reshape(-1)
+            clouds = _clouds(points)
+            _spread(clouds.numpy(), edges.numpy(), slopes.numpy(), each.contiguous().resolve_neg().numpy(), forces)
             spread = torch.from_numpy(forces)
         return spread.reshape(points.shape), None, None
 
 
 def _clouds(points: Tensor) -> Tensor:
-    return points.detach().reshape(-1, *points.shape[-2:]).contiguous()
+    return points.detach().reshape(-1, *points.shape[-2:]).contiguous().resolve_neg()
 
 
 @jit

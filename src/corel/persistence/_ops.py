@@ -61,14 +61,27 @@ def _empty_edges(batch: Tensor) -> Tensor:
 
 
 def _of_points(clouds: Tensor, p: float) -> Tensor:
-    if p not in (1, 2, torch.inf):
-        clouds = clouds.double()  # a high power of a short distance would vanish in float32
+    if p not in (1, 2, torch.inf) and clouds.device.type != "mps":  # which has no float64
+        clouds = clouds.double()
+    if p not in (1, torch.inf):
+        clouds = _in_range(clouds, p)
     if clouds.device.type == "cpu":
         return torch.from_numpy(edges_and_powers(clouds, p)[0])
     refuse_non_finite(clouds)
     if clouds.device.type == "cuda" and (triton := _triton()) and clouds.shape[1] <= triton.MAX_POINTS:
         return cast("Tensor", triton.merge_edges(clouds, p))
     return _torch.merge_edges(refuse_overflow(_torch.pairwise(clouds, p)))
+
+
+def _in_range(clouds: Tensor, p: float) -> Tensor:
+    """Each cloud times a power of two, which rounds nothing, so that p-th powers neither overflow nor vanish.
+
+    The powers of its largest gaps come near the end of the range and leave the rest of it to the short ones.
+    """
+    extent = (clouds.amax(1) - clouds.amin(1)).amax(1).cpu()
+    room = (1000 if clouds.dtype == torch.float64 else 100) // p  # the exponents that floats have, less the sums
+    exponent = torch.where((extent > 0) & extent.isfinite(), torch.frexp(extent).exponent - room, 0).clamp(-126, 126)
+    return clouds * torch.ldexp(torch.ones_like(extent), -exponent).to(clouds.device)[:, None, None]
 
 
 @functools.cache
@@ -84,7 +97,7 @@ def _of_distances(matrices: Tensor) -> Tensor:
     matrices.diagonal(dim1=-2, dim2=-1).zero_()
     refuse_non_finite(matrices)
     refuse_no_metric(matrices)
-    matrices = matrices / 2 + matrices.mT / 2
+    matrices = (matrices / 2 + matrices.mT / 2).abs()  # no -0.0, whose bits are those of a large number
     if matrices.device.type == "cpu":
         return torch.from_numpy(edges_and_powers(matrices, _numba.PRECOMPUTED)[0])
     return _torch.merge_edges(matrices)

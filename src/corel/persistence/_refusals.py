@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import torch
 from torch import Tensor
+
+
+def is_real(value: object) -> bool:
+    """Whether this is a number of Python's or numpy's: a tensor would carry a gradient that nothing returns to it."""
+    return isinstance(value, Real)
 
 
 def refuse_non_finite(clouds: Tensor) -> None:
@@ -25,8 +32,7 @@ def refuse_no_metric(matrices: Tensor) -> None:
     """Raise where ``[n, b, b]``, its diagonal zero, is negative or not symmetric."""
     if bool((matrices < 0).any()):
         raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
-    tolerance = 1e-4 * float(matrices.abs().amax())
-    if float((matrices - matrices.mT).abs().amax()) > tolerance:
+    if bool(((matrices - matrices.mT).abs() > 1e-4 * matrices.amax((-2, -1), keepdim=True)).any()):
         raise ValueError("distances is not symmetric: pass (d + d.mT) / 2, or the points themselves")
 
 
@@ -40,4 +46,5 @@ def non_finite(cloud: int, point: int) -> ValueError:
 
 def overflow(cloud: int, dtype: torch.dtype) -> ValueError:
     """The error that names the first cloud whose distances overflow."""
-    return ValueError(f"the distances of cloud {cloud} overflow {dtype}: rescale the points or use torch.float64")
+    cure = "rescale the points" + (" or use torch.float64" if dtype != torch.float64 else "")
+    return ValueError(f"the distances of cloud {cloud} overflow {dtype}: {cure}")
