@@ -41,6 +41,7 @@ def results() -> str:
 
 CONTROLS = {
     "count, untrained encoder": "untrained, count",
+    "contrast, untrained encoder": "untrained, contrast",
     "5 nearest neighbours, latents": "5-NN, latents",
     "5 nearest neighbours, pixels": "5-NN, pixels",
 }

@@ -23,7 +23,7 @@ EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120
 
 
 def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
-    """Both scores and nearest neighbours on each test split, as `corel.evaluate` sums them up."""
+    """Both scores on each test split, as `corel.evaluate` sums them up."""
     found = {}
     for target in _cards.TESTS:
         train, test = (split(target, part, data) for part in ("train", "test"))
@@ -56,5 +56,7 @@ def main() -> None:
     started = time.perf_counter()
     found = measure(backbone, arguments.data)
     ship(backbone, found)
-    settings = {**asdict(config), "digest": backbone.digest, "draws": DRAWS}
+    minutes = sum(epoch["seconds"] for epoch in backbone.metadata["history"]) / 60
+    deaths = [round(float(death), 4) for death in backbone.deaths.mean(axis=0)]
+    settings = {**asdict(config), "digest": backbone.digest, "draws": DRAWS, "minutes": minutes, "deaths": deaths}
     record("stronger", config=settings, results=found, seed=config.seed, seconds=time.perf_counter() - started)

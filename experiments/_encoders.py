@@ -1,0 +1,88 @@
+"""What becomes of encoders that are trained otherwise, as sections: faster, longer, and by another pretext task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments import paper
+from experiments._parts import results
+from experiments._record import RESULTS, read
+from experiments._shown import not_run, section
+from experiments._tables import DATASETS, markdown, pairing, signed
+
+
+def precision(records: Path = RESULTS) -> str:
+    """AUC on folds after a few epochs of the plain loop and of ours, in both precisions."""
+    if pending := not_run("precision", records=records):
+        return pending
+    document = read("precision", records)
+    found, seeds = document["results"], document["config"]["seeds"]
+    plain = next(iter(found.values()))["mean"]
+    rows = [
+        [name, *(f"{auc:.4f}" for auc in each["auc"]), f"{each['mean']:.4f}", signed(each["mean"] - plain)]
+        for name, each in found.items()
+    ]
+    heading = [
+        f"{document['config']['epochs']} epochs of CIFAR-10",
+        *(f"seed {seed}" for seed in seeds),
+        "mean",
+        "to the plain loop",
+    ]
+    spread, lowest = max(each["spread"] for each in found.values()), min(each["mean"] for each in found.values())
+    within = "within" if plain - lowest <= spread else "beyond"
+    reading = (
+        f"The lowest mean is {plain - lowest:.4f} below the plain loop's, {within} the seeds' spread of {spread:.4f}."
+    )
+    return section("precision", records, markdown(heading, rows), reading)
+
+
+def longer(records: Path = RESULTS) -> str:
+    """One cell after 30 and after 50 epochs, beside the authors'."""
+    if pending := not_run("longer", records=records):
+        return pending
+    config, found = read("longer", records)["config"], results("longer", records)
+    ages = [str(epochs) for epochs in config["epochs"]]
+    published = paper.cell(config["auxiliary"], config["evaluated"]).m120
+    rows = [[name, *(f"{by[age]['count']:.4f}" for age in ages)] for name, by in found.items()]
+    means = [sum(by[age]["count"] for by in found.values()) / len(found) for age in ages]
+    rows.append(["mean", *(f"{mean:.4f}" for mean in means)])
+    title = f"{pairing(config['auxiliary'], config['evaluated'])}, count"
+    closes = "closes" if published - means[-1] <= 0.005 else "does not close"
+    reading = (
+        f"The authors, with one training of {ages[-1]} epochs: {published:.4f}. Training longer {closes} the gap: the "
+        f"mean moves by {signed(means[-1] - means[0])} and stays {signed(means[-1] - published)} from theirs."
+    )
+    return section("longer", records, markdown([title, *(f"{age} epochs" for age in ages)], rows), reading)
+
+
+def stronger(records: Path = RESULTS) -> str:
+    """The contrastive encoder beside the paper's, trained on the same images."""
+    if pending := not_run("stronger", "backbones", records=records):
+        return pending
+    document = read("stronger", records)
+    auxiliary = "tiny-imagenet"
+    by_target = {
+        mean["evaluated"]: mean
+        for mean in read("backbones", records)["results"]["means"]
+        if mean["auxiliary"] == auxiliary
+    }
+    rows = []
+    for target, measured in document["results"].items():
+        ours = {row["method"]: row["mean"] for row in measured if row["exemplars"] == 120}
+        rows += [
+            [f"{DATASETS[target]}, {score}", f"{by_target[target][score]:.3f}", f"{ours[score]:.3f}",
+             signed(ours[score] - by_target[target][score])]
+            for score in ("count", "contrast")
+        ]  # fmt: skip
+    heading = ["classes of, score", "the paper's autoencoder, mean of three", "contrastive, one training", "difference"]
+    return section("stronger", records, markdown(heading, rows), _deaths(document))
+
+
+def _deaths(document: dict[str, Any]) -> str:
+    epochs, minutes = document["config"]["epochs"], document["config"]["minutes"]
+    alpha, epsilon, beta = document["config"]["deaths"]
+    return (
+        f"{epochs} epochs, {minutes:.0f} minutes on one core. The mean death times of whole images are "
+        f"α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f}, where the loss asks for 2."
+    )
