@@ -52,13 +52,16 @@ def test_a_cloud_of_one_point_costs_nothing() -> None:
     assert connectivity_loss(torch.zeros(3, 1, 2, requires_grad=True)).item() == 0
 
 
-def test_autocast_does_not_round_the_distances() -> None:
-    points = gaussian(30, 10, dtype=torch.float32)
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+def test_autocast_does_not_round_the_distances(p: float) -> None:
+    """p = 1 takes the short way, the others the general one."""
+    outside, inside = (gaussian(30, 10, dtype=torch.float32).requires_grad_() for _ in range(2))
+    expected = connectivity_loss(outside, p=p)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert torch.equal(connectivity_loss(points), connectivity_loss(points.clone()))
-        inside = connectivity_loss(points)
-    assert inside.dtype == torch.float32
-    assert torch.equal(inside, connectivity_loss(points))
+        loss = connectivity_loss(inside, p=p)
+    assert loss.dtype == torch.float32
+    assert torch.equal(loss, expected)
+    assert torch.equal(torch.autograd.grad(loss, inside)[0], torch.autograd.grad(expected, outside)[0])
 
 
 def test_descent_reaches_eta() -> None:

@@ -26,7 +26,9 @@ def jit(function: Kernel) -> Kernel:
         nonlocal compiled
         try:
             return compiled(*arguments)
-        except OSError:  # The cache became unreadable or the disk full: compile for this process alone.
+        except Exception:
+            # A full disk or a damaged cache, which can raise anything: compile for this process alone. What is wrong
+            # with the call itself is raised again.
             compiled = numba.njit(**_OPTIONS)(function)
             return compiled(*arguments)
 

@@ -109,10 +109,9 @@ def double(x):
 """
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("share", [0, 0.5])
+@pytest.mark.parametrize(("suffix", "share"), [("nbi", 0), ("nbc", 0.5)])
 def test_a_truncated_cache_is_survived(tmp_path: Path, suffix: str, share: float) -> None:
-    """The index (nbi) or the machine code (nbc) ends early, as after a crash while they were copied."""
+    """The index (nbi) is empty or the machine code (nbc) ends early, as after a crash while they were copied."""
     (tmp_path / "doubling.py").write_text(KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", "from doubling import double; assert [double(21), double(4)] == [42, 8]"]
