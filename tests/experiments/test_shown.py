@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments import _ablations, _comparison, _figures, _studies, paper
+from experiments import _ablations, _comparison, _encoders, _figures, _studies, paper
 from experiments._parts import Part, run_parts
 from experiments._record import record
 
@@ -16,7 +16,8 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "table1": _comparison.table1, "baselines": _comparison.classes, "parameters": _comparison.parameters,
     "contrast": _comparison.scores, "branching": _ablations.branching, "weights": _ablations.weights,
     "radius": _studies.radius, "lifetimes": _studies.lifetimes, "control": _ablations.control,
-    "variability": _studies.variability, "density": _studies.density,
+    "variability": _studies.variability, "density": _studies.density, "precision": _encoders.precision,
+    "longer": _encoders.longer, "stronger": _encoders.stronger,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
@@ -158,3 +159,31 @@ def test_figures_are_drawn_once_their_record_is_complete(name: str, tmp_path: Pa
     everything(tmp_path)
     _figures.save(name, tmp_path, tmp_path)
     assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(0.75, "within the seeds' spread"), (0.72, "beyond the seeds' spread")])
+def test_precision_compares_the_lowest_mean_with_chance(tmp_path: Path, ours: float, verdict: str) -> None:
+    found = {
+        "plain": {"auc": [0.75, 0.77], "mean": 0.76, "spread": 0.014},
+        "fast": {"auc": [ours] * 2, "mean": ours, "spread": 0.0},
+    }
+    record("precision", config={"epochs": 5, "seeds": [0, 1]}, results=found, seed=None, seconds=1, folder=tmp_path)
+    assert verdict in _encoders.precision(tmp_path)
+
+
+@pytest.mark.parametrize(("age", "verdict"), [(0.719, "does not close the gap"), (0.724, "closes the gap")])
+def test_longer_training_is_judged_by_what_remains(tmp_path: Path, age: float, verdict: str) -> None:
+    found = {f"seed {seed}": {"30": {"count": 0.717}, "50": {"count": age}} for seed in (1, 2)}
+    put(tmp_path, "longer", found, auxiliary="cifar10", evaluated="tiny-imagenet", epochs=[30, 50])
+    assert verdict in _encoders.longer(tmp_path)
+
+
+def test_the_stronger_encoder_stands_beside_the_paper_s(tmp_path: Path) -> None:
+    mean = {"auxiliary": "tiny-imagenet", "evaluated": "cifar10", "count": 0.75, "contrast": 0.76}
+    record("backbones", config={}, results={"means": [mean]}, seed=0, seconds=1, folder=tmp_path)
+    rows = [{"method": score, "exemplars": 120, "mean": auc} for score, auc in (("count", 0.80), ("contrast", 0.84))]
+    config = {"epochs": 12, "minutes": 60.0, "deaths": [1.1, 1.9, 2.7]}
+    record("stronger", config=config, results={"cifar10": rows}, seed=0, seconds=1, folder=tmp_path)
+    shown = _encoders.stronger(tmp_path)
+    assert "| CIFAR-10, contrast | 0.760 | 0.840 | +0.0800 |" in shown
+    assert "ε̂ = 1.90" in shown
