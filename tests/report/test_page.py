@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html import escape, unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from corel.report import _scores, _theory, _topology, write_report
 from corel.report._content import Material
+from corel.training import TrainConfig
 from tests.report.conftest import NAMES, TITLE, Case
 
 SECTIONS = 10
@@ -112,6 +114,17 @@ def test_first_latents_are_those_that_training_began_with(case: Case) -> None:
     kept = case.backbone.encode(case.enrolled).reshape(-1, 2, 3).transpose(1, 0, 2)
     np.testing.assert_array_equal(after.points.numpy(), kept)
     assert before.points.std() < after.points.std()
+
+
+def test_first_latents_of_a_batch_norm_do_not_depend_on_the_batch(case: Case) -> None:
+    config = TrainConfig.preset("contrastive", branches=2, branch_dim=3, width=4, batch_size=20, cloud_size=10)
+    contrastive = replace(case.backbone, metadata={"config": asdict(config)})
+    all_of_them, half = (
+        _topology.clouds(Material({"it": contrastive}), sample)[0]
+        for sample in (case.enrolled, case.enrolled.take(range(50)))
+    )
+    assert all_of_them.name == half.name == "before training"
+    torch.testing.assert_close(all_of_them.points[:, :50], half.points)
 
 
 def test_neighbours_are_counted_as_a_slow_loop_counts_them(case: Case) -> None:

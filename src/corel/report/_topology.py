@@ -63,7 +63,7 @@ def _before(backbone: Backbone, sample: ImageSet) -> Cloud | None:
         config = TrainConfig(**backbone.metadata["config"])
     except (KeyError, TypeError, ValueError):  # none, another program's, or a later version's
         return None
-    network = first_weights(config, sample.pixels.shape[1:]).network
+    network = first_weights(config, sample.pixels.shape[1:]).network.eval()
     return Cloud("before training", _split(network.encode(sample.pixels), backbone), backbone, trained=False)
 
 
