@@ -32,11 +32,24 @@ def results() -> str:
         pair = (mean["auxiliary"], mean["evaluated"])
         values = [paper.cell(*pair).m120, mean["count"], mean["contrast"], *controls.get(pair, ())]
         rows.append([pairing(*pair), *(f"{value:.3f}" for value in values)])
+    rows += [[*row, *["–"] * (len(rows[0]) - len(row))] for row in _stronger()]
     heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
     heading += CONTROLS.values() if controls else ()
     trainings, epochs = len({cell["seed"] for cell in document["cells"]}), backbones["config"]["epochs"]
-    note = f"Trainings of {epochs} epochs. corel: mean of {_number(trainings)}; authors and controls: one."
+    note = f"Trainings of {epochs} epochs. corel: mean of {_number(trainings)}; authors, controls and contrastive: one."
     return f"{markdown(heading, rows)}\n\n{note}"
+
+
+def _stronger() -> list[Row]:
+    """The same of the contrastive encoder, once it was measured."""
+    if not (RESULTS / "stronger.json").exists():
+        return []
+    rows: list[Row] = []
+    for target, measured in read("stronger")["results"].items():
+        auc = {row["method"]: row["mean"] for row in measured if row["exemplars"] == 120}
+        title = f"{pairing('tiny-imagenet', target)}, contrastive"
+        rows.append([title, "–", f"{auc['count']:.3f}", f"{auc['contrast']:.3f}"])
+    return rows
 
 
 CONTROLS = {
