@@ -24,8 +24,8 @@ from corel._terminal import printable
 
 KIND, VERSION = "corel backbone", 1
 
-# The better of the shipped ones on images it was not trained on; see experiments/results/backbones.json.
-DEFAULT = "tiny-imagenet-16x10"
+# The best of the shipped ones on images it was not trained on: experiments/results/stronger.json and backbones.json.
+DEFAULT = "tiny-imagenet-contrastive-16x10"
 
 
 @dataclass(eq=False)
