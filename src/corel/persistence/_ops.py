@@ -80,8 +80,10 @@ def _in_range(clouds: Tensor, p: float) -> Tensor:
     """
     extent = (clouds.amax(1) - clouds.amin(1)).amax(1).cpu()
     room = (1000 if clouds.dtype == torch.float64 else 100) // p  # the exponents that floats have, less the sums
-    exponent = torch.where((extent > 0) & extent.isfinite(), torch.frexp(extent).exponent - room, 0).clamp(-126, 126)
-    return clouds * torch.ldexp(torch.ones_like(extent), -exponent).to(clouds.device)[:, None, None]
+    exponent = torch.where((extent > 0) & extent.isfinite(), torch.frexp(extent).exponent - room, 0)
+    limit = 1022 if clouds.dtype == torch.float64 else 126  # beyond, a power of two is no ordinary float
+    factor = torch.full_like(extent, 2.0) ** -exponent.clamp(-limit, limit)
+    return clouds * factor.to(clouds.device)[:, None, None]
 
 
 @functools.cache
