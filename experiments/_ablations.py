@@ -23,7 +23,7 @@ def branching(records: Path = RESULTS) -> str:
     rows = [[name, *_losses(each), *_aucs(each, "branching", known[name], records)] for name, each in found.items()]
     last = read("branching", records)["config"]["epochs"]
     losses = ["connectivity, untrained", f"connectivity, epoch {last}", f"reconstruction, epoch {last}"]
-    heading = ["branches × dimensions", "epochs", *losses, *_auc_heading("branching", records)]
+    heading = ["branches × dimensions", *losses, *_auc_heading("branching", records)]
     aucs, errors = _large(found), [_last(each)["reconstruction"] for each in found.values()]
     same = _order(aucs) == _order(known)
     reading = (
@@ -114,7 +114,7 @@ def control(records: Path = RESULTS) -> str:
 def _losses(variant: dict[str, Any]) -> list[str]:
     last = _last(variant)
     start = f"{variant['connectivity, untrained']:.1f}"
-    return [str(variant["epochs"]), start, f"{last['connectivity']:.1f}", f"{last['reconstruction']:.1f}"]
+    return [start, f"{last['connectivity']:.1f}", f"{last['reconstruction']:.1f}"]
 
 
 def _last(variant: dict[str, Any]) -> dict[str, float]:
@@ -150,9 +150,5 @@ def _start(found: dict[str, Any]) -> str:
 def _epochs(name: str, records: Path) -> str:
     """Where encoders come from, how long they were trained where the paper has 50 epochs, and what chance may do."""
     epochs = read(name, records)["config"]["epochs"]
-    longer = ""
-    if is_substituted(name, records):
-        shipped = read("backbones", records)["config"]["epochs"]
-        longer = f"; 16 × 10 with λ = 20 is the shipped encoder of {shipped}"
-    trainings = f"Trainings have {epochs} epochs instead of 50{longer}."
+    trainings = f"Trainings have {epochs} epochs instead of 50."
     return f"{origin(name, records)} {trainings} Each is one training: {seed_span(records)}."

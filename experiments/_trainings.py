@@ -22,6 +22,7 @@ SOURCES = {
     "tiny-imagenet": "Tiny-ImageNet, 250 train images a class",
 }
 EPOCHS = 12  # of the ablations: by then AUC has stopped to grow (experiments/results/backbones.json)
+FULL = 30  # of the encoders that ship
 
 
 def folders(description: str | None, needs: Sequence[str] = ("data",)) -> argparse.Namespace:
@@ -54,13 +55,10 @@ def auxiliary_of_figures(data: Path) -> str:
 
 
 def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Backbone:
-    """The backbone of this training: shipped if it is the same but for its epochs, else trained unless it was.
-
-    Step sizes are constant, so a shipped training of more epochs begins with the one that is asked for.
-    """
+    """The backbone of this training: the one that ships if it is the same, else trained unless it was."""
     if (name := f"{auxiliary}-16x10") in shipped():
         backbone = Backbone.load(name)
-        if replace(_config_of(backbone), epochs=config.epochs) == config:
+        if _config_of(backbone) == config:
             return backbone
     file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
     if not file.exists():
@@ -68,11 +66,6 @@ def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Back
         images = replace(images, source=SOURCES.get(auxiliary, images.source))
         _train(images, config, file)
     return Backbone.load(file)
-
-
-def epochs_of(backbone: Backbone) -> int:
-    """How long it was trained."""
-    return _config_of(backbone).epochs
 
 
 def _config_of(backbone: Backbone) -> TrainConfig:

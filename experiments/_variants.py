@@ -15,7 +15,7 @@ from corel.training import TrainConfig, first_weights
 from experiments import paper
 from experiments._encoded import DRAWS, Encoded
 from experiments._parts import Part, run_parts
-from experiments._trainings import EPOCHS, auxiliary_of_figures, epochs_of, split, trained
+from experiments._trainings import EPOCHS, auxiliary_of_figures, split, trained
 
 EVALUATED = "cifar10"
 EXEMPLARS = tuple(paper.WEIGHT_ABLATION[20])
@@ -37,8 +37,7 @@ def _measure(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> dic
     backbone = trained(auxiliary, config, data, runs)
     encoded = Encoded.of(backbone, EVALUATED, data)
     return {
-        "epochs": epochs_of(backbone),
-        "history": backbone.metadata["history"][: config.epochs],
+        "history": backbone.metadata["history"],
         "connectivity, untrained": untrained_connectivity(config, split(auxiliary, "train", data)),
         "auc": {str(m): encoded.auc(m) for m in EXEMPLARS},
     }

@@ -36,7 +36,7 @@ METHODS: dict[str, Baseline] = {
 ORACLE = "OC-SVM (CAE), best of the grid by test AUC"
 PUBLISHED = {name: name for name in paper.BASELINES_BY_CLASS} | {ORACLE: "OC-SVM (CAE)"}
 GRID = tuple(product(np.arange(1, 10) / 10, 2.0 ** np.arange(-7, 3)))  # ν and γ
-BACKBONES = ("cifar10-16x10", "tiny-imagenet-16x10")
+BACKBONES = ("cifar10-16x10", "tiny-imagenet-16x10", "tiny-imagenet-contrastive-16x10")
 OURS = "corel on the images ADT scored"
 
 Row = dict[str, Any]

@@ -1,6 +1,6 @@
 """The paper's Figure 4: connectivity and reconstruction over training, 160 dimensions as 1, 16 or 32 branches.
 
-Trains 1×160 and 32×5; 16×10 ships with corel. Writes experiments/results/branching.json and docs/figures/branching.png.
+Writes experiments/results/branching.json and docs/figures/branching.png.
 """
 
 from __future__ import annotations

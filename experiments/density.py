@@ -22,7 +22,7 @@ from corel.training import TrainConfig
 from experiments import _figures
 from experiments._encoded import Doubles, Latents
 from experiments._parts import Part, run_parts
-from experiments._trainings import EPOCHS, auxiliary_of_figures, folders, split, trained
+from experiments._trainings import FULL, auxiliary_of_figures, folders, split, trained
 
 EXEMPLARS = (100, 120, 200, 500, 1000, 2000)
 DRAWS = 3
@@ -60,7 +60,7 @@ def measure(backbone: Backbone, latents: Latents) -> list[dict[str, float]]:
 
 
 def _measure_set(name: str, auxiliary: str, data: Path, runs: Path) -> dict[str, dict[str, float]]:
-    backbone = trained(auxiliary, TrainConfig(epochs=EPOCHS), data, runs)
+    backbone = trained(auxiliary, TrainConfig(epochs=FULL), data, runs)
     found = [measure(backbone, backbone.encode(images)) for images in pools(name, auxiliary, data)]
     return {
         str(m): {key: float(np.mean([pool[k][key] for pool in found])) for key in found[0][k]}

@@ -16,7 +16,7 @@ from corel.theory import diagnose
 from corel.training import TrainConfig
 from experiments import _figures
 from experiments._parts import Part, run_parts
-from experiments._trainings import EPOCHS, auxiliary_of_figures, folders, split, trained
+from experiments._trainings import FULL, auxiliary_of_figures, folders, split, trained
 
 BATCHES = 200
 # By auxiliary data the pairs that are compared: its own test split, and all of CIFAR-10 or Tiny-ImageNet's val split.
@@ -35,7 +35,7 @@ def measure(backbone: Backbone, dataset: str, splits: tuple[str, ...], data: Pat
 
 
 def _compare(auxiliary: str, other: str, data: Path, runs: Path) -> dict[str, Any]:
-    backbone = trained(auxiliary, TrainConfig(epochs=EPOCHS), data, runs)
+    backbone = trained(auxiliary, TrainConfig(epochs=FULL), data, runs)
     parts = ("train", "test") if other == WHOLE else ("test",)
     return {
         auxiliary: measure(backbone, auxiliary, ("test",), data),

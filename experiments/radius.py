@@ -13,7 +13,7 @@ from corel.training import TrainConfig
 from experiments import _figures, paper
 from experiments._encoded import DRAWS, Encoded
 from experiments._parts import Part, run_parts
-from experiments._trainings import EPOCHS, auxiliary_of_figures, folders, trained
+from experiments._trainings import FULL, auxiliary_of_figures, folders, trained
 from experiments._variants import EVALUATED
 
 RADII = tuple(paper.RADIUS_SWEEP[120])
@@ -21,7 +21,7 @@ RADII = tuple(paper.RADIUS_SWEEP[120])
 
 def sweep(m: int, auxiliary: str, data: Path, runs: Path) -> dict[str, float]:
     """AUC of the count by radius."""
-    encoded = Encoded.of(trained(auxiliary, TrainConfig(epochs=EPOCHS), data, runs), EVALUATED, data)
+    encoded = Encoded.of(trained(auxiliary, TrainConfig(epochs=FULL), data, runs), EVALUATED, data)
     ways = {r: replace(encoded, settings={**encoded.settings, "radius": r}) for r in RADII}
     return {f"{r:g}": way.auc(m) for r, way in ways.items()}
 

@@ -18,8 +18,7 @@ from corel.images import ImageSet
 from corel.training import TrainConfig
 from experiments import paper
 from experiments._parts import Part, run_parts
-from experiments._trainings import folders, is_here, split, trained
-from experiments.backbones import STAGES
+from experiments._trainings import FULL, folders, is_here, split, trained
 
 EXEMPLARS, DRAWS = (80, 120, 500), 5
 CLASSES = {"cifar10": 10, "cifar20": 20, "cifar100": 100, "tiny-imagenet": 200, "imagenet": 1000}
@@ -32,7 +31,7 @@ def enough(images: ImageSet) -> list[int]:
 
 
 def _measure(cell: paper.Cell, data: Path, runs: Path) -> dict[str, Any]:
-    backbone = trained(cell.auxiliary, TrainConfig(epochs=STAGES[-1]), data, runs)
+    backbone = trained(cell.auxiliary, TrainConfig(epochs=FULL), data, runs)
     train, test = (split(cell.evaluated, part, data) for part in ("train", "test"))
     found = evaluate(
         backbone, train, test, exemplars=enough(train), draws=DRAWS, controls=False,

@@ -1,6 +1,6 @@
 """The paper's Figure 5: the weight λ of the connectivity loss, over training and by the number m of exemplars.
 
-Trains λ = 1, 10 and 40; λ = 20 ships with corel. Writes experiments/results/weights.json and docs/figures/weights.png.
+Writes experiments/results/weights.json and docs/figures/weights.png.
 """
 
 from __future__ import annotations
