@@ -15,7 +15,7 @@ from corel.backbone import Backbone
 from corel.baselines import DSEBM
 from corel.training import TrainConfig
 from experiments._encoded import Encoded
-from experiments._trainings import trained
+from experiments._trainings import FULL, trained
 from experiments._variants import untrained_connectivity
 from experiments.control import in_batch_distances, matched_radii, matched_radius
 from experiments.density import neighbours
@@ -105,10 +105,10 @@ def test_death_times_of_a_dataset_are_ordered() -> None:
 
 
 def test_a_shipped_encoder_is_not_trained_again(tmp_path: Path) -> None:
-    found = trained("tiny-imagenet", TrainConfig(epochs=12), NOWHERE, tmp_path)
+    found = trained("tiny-imagenet", TrainConfig(epochs=FULL), NOWHERE, tmp_path)
     assert found.digest == Backbone.load("tiny-imagenet-16x10").digest
     with pytest.raises(FileNotFoundError, match="tiny-imagenet is not in"):
-        trained("tiny-imagenet", TrainConfig(epochs=12, weight=1.0), NOWHERE, tmp_path)
+        trained("tiny-imagenet", TrainConfig(epochs=FULL, weight=1.0), NOWHERE, tmp_path)
 
 
 def test_a_training_is_kept(tmp_path: Path) -> None:
