@@ -39,10 +39,14 @@ class Encoded:
         known, asked = (backbone.encode(images, progress=True) for images in (train, test))
         return cls(train, known, asked, np.asarray(test.labels), backbone_settings(backbone))
 
+    def bank(self, m: int, draw: int, score: str = "count") -> ClassBank:
+        """All classes, with m exemplars each."""
+        chosen = draw_exemplars(self.images, m, 0, draw)
+        return ClassBank.of([self.train[rows] for rows in chosen], **self.settings, score=score)
+
     def scores(self, m: int, draw: int, score: str = "count") -> Doubles:
         """Scores `[n, C]` of the test images against m exemplars of each class."""
-        chosen = draw_exemplars(self.images, m, 0, draw)
-        return ClassBank.of([self.train[rows] for rows in chosen], **self.settings, score=score).scores(self.test)
+        return self.bank(m, draw, score).scores(self.test)
 
     def auc(self, m: int, score: str = "count") -> float:
         """Mean one-vs-all AUC over classes and draws; where m is the whole class there is one draw to make."""

@@ -43,6 +43,20 @@ def test_branched_linear_stays_in_float32_under_autocast() -> None:
         torch.testing.assert_close(layer(x), layer(x.double().float()), rtol=0, atol=0)
 
 
+def test_the_decoder_computes_transposed_convolutions_and_their_gradients() -> None:
+    ours = Autoencoder().decoder[-1]
+    theirs = torch.nn.ConvTranspose2d(32, 3, 3, stride=2, padding=1, output_padding=1)
+    theirs.load_state_dict(ours.state_dict())
+    x = torch.randn(4, 32, 16, 16)
+    expected, found = theirs(x), ours(x)
+    torch.testing.assert_close(found, expected)
+    for layer, image in ((ours, found), (theirs, expected)):
+        image.pow(2).sum().backward()
+        assert layer.bias.grad is not None
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, other.grad)
+
+
 def test_parameters_are_as_many_as_the_authors_really_use() -> None:
     autoencoder = Autoencoder()
     assert sum(p.numel() for p in autoencoder.encoder.parameters()) == 113_888

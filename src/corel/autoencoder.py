@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import conv_transpose2d
 
 from corel._network import Network
 
@@ -71,11 +72,11 @@ class Decoder(nn.Sequential):
         super().__init__(
             BranchedLinear(branches * branch_dim, 4 * width * side**2, branches),
             nn.Unflatten(1, (4 * width, side, side)),
-            _double(4 * width, 2 * width),
+            _Doubling(4 * width, 2 * width),
             nn.ReLU(inplace=True),
-            _double(2 * width, width),
+            _Doubling(2 * width, width),
             nn.ReLU(inplace=True),
-            _double(width, channels),
+            _Doubling(width, channels),
         )
 
 
@@ -156,5 +157,13 @@ def _halve(inputs: int, outputs: int) -> tuple[nn.Module, nn.Module]:
     return nn.Conv2d(inputs, outputs, 3, stride=2, padding=1), nn.LeakyReLU(0.01, inplace=True)
 
 
-def _double(inputs: int, outputs: int) -> nn.Module:
-    return nn.ConvTranspose2d(inputs, outputs, 3, stride=2, padding=1, output_padding=1)
+class _Doubling(nn.ConvTranspose2d):
+    """Twice the side. The bias is added apart: inside oneDNN its gradient takes as long as that of all the weights."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(inputs, outputs, 3, stride=2, padding=1, output_padding=1)
+
+    def forward(self, x: Tensor, output_size: list[int] | None = None) -> Tensor:
+        assert self.bias is not None  # for the type alone: torch can build this layer without
+        doubled = conv_transpose2d(x, self.weight, stride=2, padding=1, output_padding=1)
+        return doubled.add_(self.bias.view(-1, 1, 1))

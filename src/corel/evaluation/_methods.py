@@ -48,8 +48,8 @@ def methods(
     return [
         *ours,
         *without_training,
-        _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, latents", latents),
-        _nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, {name}", raw),
+        nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, latents", latents),
+        nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, {name}", raw),
     ]
 
 
@@ -63,7 +63,8 @@ def _ball_score(name: str, score: str, latents: tuple[Latents, ...], settings: d
     return Method(name, evaluate)
 
 
-def _nearest_neighbours(name: str, features: tuple[NDArray[Any], ...]) -> Method:
+def nearest_neighbours(name: str, features: tuple[NDArray[Any], ...]) -> Method:
+    """Minus the mean Euclidean distance to the nearest exemplars, which no radius decides."""
     train, test = features
     queries = torch.from_numpy(test.astype(np.float32))
 
