@@ -146,7 +146,7 @@ def test_untrained_latents_are_brought_to_the_scale_of_the_trained() -> None:
         assert shares[0] == pytest.approx(shares[1], abs=2e-3)
 
 
-def testnearest_neighbours_are_the_mean_of_the_smallest_distances() -> None:
+def test_nearest_neighbours_are_the_mean_of_the_smallest_distances() -> None:
     rng = np.random.default_rng(0)
     train, test = rng.integers(0, 255, (12, 7), np.uint8), rng.integers(0, 255, (4, 7), np.uint8)
     chosen = np.arange(12).reshape(2, 6)
@@ -177,7 +177,7 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
 
 
 @pytest.mark.parametrize("m", [3, 8])
-def testnearest_neighbours_are_scikit_learns(m: int) -> None:
+def test_nearest_neighbours_are_scikit_learns(m: int) -> None:
     rng = np.random.default_rng(0)
     train, test = rng.normal(size=(40, 6)), rng.normal(size=(1100, 6))
     chosen = rng.permutation(40)[: 4 * m].reshape(4, m)
