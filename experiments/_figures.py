@@ -41,14 +41,12 @@ def weights(records: Path) -> Figure:
 
 def _over_training(found: dict[str, Any], losses: Sequence[str]) -> Figure:
     figure, axes = _panels(len(losses) + 1)
-    differ = len({variant["epochs"] for variant in found.values()}) > 1
     for (name, variant), style in zip(found.items(), STYLES, strict=False):
         history, auc = variant["history"], variant["auc"]
         epochs = [epoch["epoch"] for epoch in history]
         for panel, loss in zip(axes, losses, strict=False):
             panel.plot(epochs, [epoch[loss] for epoch in history], style, ms=4, label=name)
-        label = f"{name}, {variant['epochs']} epochs" if differ else name
-        axes[-1].plot([int(m) for m in auc], list(auc.values()), style, ms=4, label=label)
+        axes[-1].plot([int(m) for m in auc], list(auc.values()), style, ms=4, label=name)
     for panel, loss in zip(axes, losses, strict=False):
         panel.set(
             xlabel="epoch", ylabel=f"{loss} loss, mean of the epoch", yscale="log", xticks=range(1, len(history) + 1)
