@@ -20,9 +20,12 @@ def load(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
             content = np.load(file, allow_pickle=False)
             return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
         except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(
-                f"{path} is damaged, no numpy file, or needs a pickle, which is not read: {error}"
-            ) from error
+            if "pickle" in str(error):  # numpy's own words recommend to allow it
+                raise ValueError(
+                    f"{path} is damaged, no numpy file, or needs a pickle, which is not read since it could run code; "
+                    f"save arrays of numbers with numpy.save or numpy.savez"
+                ) from error
+            raise ValueError(f"{path} is damaged or no numpy file: {error}") from error
 
 
 def load_features(path: Path) -> NDArray[Any]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import logging
 import math
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -144,15 +147,17 @@ class Backbone:
         return "\n".join(map(printable, lines))  # the file may be a stranger's
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
-        """Write the encoder as ONNX: float32 images ``[n, 3, s, s]`` in [0, 1] in, latents ``[n, B·D]`` out, any n."""
+        """Write the encoder as ONNX: float32 in, latents ``[n, B·D]`` out, any n.
+
+        The input is called "images" and is ``[n, 3, s, s]`` in [0, 1], or "vectors" and is ``[n, d]``.
+        """
         if importlib.util.find_spec("onnxscript") is None:
             raise ModuleNotFoundError("exporting to ONNX needs packages that are not here: pip install 'corel[onnx]'")
         example = torch.zeros(2, *self.network.input_shape)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the exporter's own deprecations, nothing a caller can act on
+        with _exporter_silenced():
             program = torch.onnx.export(
                 self.network.encoder, (example,), dynamo=True, verbose=False,
-                input_names=["images"], output_names=["latents"],
+                input_names=["vectors" if self.on_vectors else "images"], output_names=["latents"],
                 dynamic_shapes=({0: torch.export.Dim("n")},),
             )  # fmt: skip
         assert program is not None
@@ -164,6 +169,20 @@ class Backbone:
         # Half precision is plenty for a background: its rounding is far below the spread of the latents.
         background = torch.from_numpy(self.background).half()
         return {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
+
+
+@contextmanager
+def _exporter_silenced() -> Iterator[None]:
+    """Keep back the exporter's own deprecations and what it cannot find: nothing a caller can act on."""
+    logger = logging.getLogger("torch.onnx")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)
 
 
 def shipped() -> list[str]:

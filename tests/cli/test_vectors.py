@@ -57,6 +57,11 @@ def test_evaluate_reads_both_splits_from_one_file(corel: Corel, folder: Path, tm
     assert "5 nearest neighbours, standardised vectors" in corel(*asked).stdout
 
 
+def test_evaluate_says_that_vectors_need_a_backbone_of_their_own(corel: Corel, folder: Path) -> None:
+    said = corel("evaluate", folder / "iris.npz", exits=2).stderr
+    assert "choose a backbone that `corel train --features` made (--backbone FILE)" in said
+
+
 def test_evaluate_says_what_the_file_must_hold(corel: Corel, folder: Path, tmp_path: Path) -> None:
     def said(source: object) -> str:
         return corel("evaluate", source, "--backbone", folder / "iris.safetensors", exits=2).stderr

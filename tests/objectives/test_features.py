@@ -86,7 +86,7 @@ def test_onnx_takes_raw_features(wine: tuple[Any, Any], backbone: Backbone, tmp_
     pytest.importorskip("onnxscript")
     backbone.export_onnx(tmp_path / "wine.onnx")
     rows = wine[0][:5].astype(np.float32)
-    (latents,) = onnxruntime.InferenceSession(tmp_path / "wine.onnx").run(None, {"images": rows})
+    (latents,) = onnxruntime.InferenceSession(tmp_path / "wine.onnx").run(None, {"vectors": rows})
     np.testing.assert_allclose(latents, backbone.encode(rows), atol=1e-4)
 
 

@@ -62,6 +62,10 @@ def _entries(
             only_train(split, str(path))
             found = _labels(content, labels, path)
             return content[images], found, _classes(content, found)
+    if _arrayfile.LABELLED[0] in content:
+        raise ValueError(
+            f"{path} holds vectors: choose a backbone that `corel train --features` made (--backbone FILE)"
+        )
     raise ValueError(
         f"{path} holds {', '.join(content) or 'nothing'}; name the images 'images' and the labels 'labels', "
         f"or '{split}_images' and '{split}_labels'"
