@@ -39,7 +39,6 @@ class TrainConfig:
     view_size: int | None = _parameter(
         None, "side of the first contrastive views, which grow to the images'; None is theirs"
     )
-    decorrelation: float = _parameter(0.0, "contrastive: weight of the correlations between latent dimensions")
     epochs: int = _parameter(50, "passes over the images")
     learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
     schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
@@ -61,7 +60,7 @@ class TrainConfig:
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
         _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
         _require(2 <= self.shaped <= self.batch_size, f"cloud_size must be 2 to batch_size, got {self.cloud_size}")
-        for name in ("weight", "decorrelation", "weight_decay"):
+        for name in ("weight", "weight_decay"):
             value = getattr(self, name)
             _require(0 <= value < math.inf, f"{name} must be finite and not negative, got {value}")
         _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")

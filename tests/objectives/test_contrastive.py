@@ -16,7 +16,7 @@ from corel.backbone import Backbone
 from corel.loss import ConnectivityLoss
 from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import _turn, random_views
-from corel.objectives.contrastive import Contrastive, correlation, nt_xent
+from corel.objectives.contrastive import Contrastive, nt_xent
 from corel.training import TrainConfig, TrainingInterrupted, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -129,31 +129,6 @@ def test_nt_xent_knows_its_extremes() -> None:
     assert nt_xent(torch.ones(12, 4), 0.5).item() == pytest.approx(math.log(11), rel=1e-5)
 
 
-def test_correlation_is_its_definition() -> None:
-    latents = torch.randn(50, 4, generator=seeded()) @ torch.randn(4, 4, generator=seeded(1)) + 3
-    squares = np.corrcoef(latents.numpy().T) ** 2
-    assert correlation(latents).item() == pytest.approx((squares.sum() - 4) / 4, rel=1e-4)
-    assert correlation(latents[:, [0, 0, 0]]).item() == pytest.approx(2, rel=1e-5)
-
-
-def test_a_constant_dimension_has_no_correlation_and_a_finite_gradient() -> None:
-    latents = torch.stack([torch.randn(9, generator=seeded()), torch.ones(9)], dim=1).requires_grad_()
-    torch.autograd.backward(correlation(latents))
-    assert latents.grad is not None
-    assert latents.grad.isfinite().all()
-    assert correlation(latents).item() == 0
-
-
-def test_decorrelation_spreads_latents_over_more_directions() -> None:
-    def share(decorrelation: float) -> float:
-        """How much of the latents' variance the first of six directions has."""
-        backbone = train(squares(), replace(SMALL, epochs=20, width=8, decorrelation=decorrelation))
-        variances = np.linalg.eigvalsh(np.cov(backbone.background.T))
-        return float(variances[-1] / variances.sum())
-
-    assert share(1.0) < share(0.0)
-
-
 def test_connectivity_reaches_every_weight_of_the_encoder_and_none_of_the_projection() -> None:
     torch.manual_seed(0)
     objective = Contrastive(SMALL, (16, 16, 3))
@@ -174,7 +149,7 @@ def test_connectivity_reaches_every_weight_of_the_encoder_and_none_of_the_projec
 def test_training_lowers_both_losses() -> None:
     """The pretext goes below log(2b - 1), which an encoder gets that cannot tell one image from another."""
     first, *_, last = train(squares(), replace(SMALL, epochs=20, width=8)).metadata["history"]
-    assert last["contrastive"] < min(first["contrastive"], math.log(31)) - 0.1
+    assert last["nt_xent"] < min(first["nt_xent"], math.log(31)) - 0.1
     assert last["connectivity"] < 0.5 * first["connectivity"]
 
 

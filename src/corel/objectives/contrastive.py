@@ -22,29 +22,25 @@ class Contrastive(Objective):
     The projection lets the latents keep what the loss wants forgotten. Connectivity shapes one view's latents: two
     views of an image are close by design, and half of the bars would only say so. Small views at first cost a fraction
     and teach the same; the last ones must be as large as images, or images would lie closer than η asks.
-
-    Left alone, the latents fall into a few directions that all branches repeat. `decorrelation` makes them differ.
     """
 
-    loss_name = "contrastive"
+    loss_name = "nt_xent"
     network_type = ResidualNetwork
 
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
         self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
-        self.decorrelation = config.decorrelation
         self.sizes = (min(config.view_size or item_shape[0], item_shape[0]), item_shape[0])
         self.projection = nn.Sequential(
             nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
         )
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Give the loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
+        """Give the NT-Xent loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
         images = self.network.prepare(items)
         latents = self.network.encoder(random_views(torch.cat([images, images]), self.view_size(), generator))
         with torch.autocast(items.device.type, enabled=False):
-            loss = nt_xent(self.projection(latents)) + self.decorrelation * correlation(latents)
-            return loss, latents[: len(items)]
+            return nt_xent(self.projection(latents)), latents[: len(items)]
 
     def view_size(self) -> int:
         """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""
@@ -64,13 +60,6 @@ def nt_xent(projected: Tensor, temperature: float = TEMPERATURE) -> Tensor:
     others = similarities.masked_fill(torch.eye(len(projected), dtype=torch.bool, device=projected.device), -torch.inf)
     partners = torch.arange(len(projected), device=projected.device).roll(len(projected) // 2)
     return cross_entropy(others, partners)
-
-
-def correlation(latents: Tensor) -> Tensor:
-    """Give the mean over dimensions of the sum of their squared correlations with all others, over ``[n, d]``."""
-    standard = normalize(latents - latents.mean(dim=0), dim=0)
-    squares = (standard.T @ standard).square()
-    return (squares.sum() - squares.trace()) / len(squares)
 
 
 OBJECTIVE = Contrastive
