@@ -13,13 +13,14 @@ import numpy as np
 from torch import nn
 
 from corel.autoencoder import Autoencoder
+from corel.backbone import Backbone
 from corel.baselines import Baseline, DeepSVDD
 from experiments._record import record
 from experiments.baselines import METHODS
 
 
 def counts() -> dict[str, int]:
-    """Parameters of our encoder, of the autoencoder it is trained in, and of every baseline's networks.
+    """Parameters of our encoders, of the autoencoder one is trained in, and of every baseline's networks.
 
     With one branch the block-diagonal layers are full: what whoever counts their zeros would find.
     """
@@ -28,6 +29,7 @@ def counts() -> dict[str, int]:
         "corel, encoder": _count(autoencoder.encoder),
         "corel, autoencoder": _count(autoencoder),
         "corel, autoencoder of one branch": _count(dense),
+        "corel, contrastive encoder": _count(Backbone.load("tiny-imagenet-contrastive-16x10").network.encoder),
     }
     return ours | {name: fitted(baseline).parameters for name, baseline in METHODS.items()}
 

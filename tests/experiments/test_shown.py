@@ -80,14 +80,19 @@ def test_methods_stand_beside_their_published_values(tmp_path: Path) -> None:
     put(
         tmp_path,
         "baselines",
-        {**found, _comparison.OURS: {f"{name}-16x10": subset for name in ("cifar10", "tiny-imagenet")}},
+        {**found, _comparison.OURS: dict.fromkeys(_comparison.ENCODERS, subset)},
     )
     score = {"120": {"mean": 0.76}}
     cells = ("cifar10 → cifar10", "tiny-imagenet → cifar10")
     put(tmp_path, "table1", {cell: {"count": score, "contrast": score} for cell in cells})
-    record("parameters", config={}, results={"corel, encoder": 113_888}, seed=0, seconds=1, folder=tmp_path)
+    best = [{"method": "contrast", "exemplars": m, "mean": auc} for m, auc in ((10, 0.7), (120, 0.84))]
+    record("stronger", config={}, results={"cifar10": best}, seed=0, seconds=1, folder=tmp_path)
+    counts = {"corel, encoder": 113_888, "corel, contrastive encoder": 2_000_000}
+    record("parameters", config={}, results=counts, seed=0, seconds=1, folder=tmp_path)
     shown = _comparison.comparison(tmp_path)
     assert "| DAGMM | 0.500 | – | 0.531 | 10,000 | 63 | 123,456 |" in shown
+    assert "| corel, count (CIFAR-10) | 0.760 | 0.760 | – | 10,000 | – | 113,888 |" in shown
+    assert "| corel, contrast (Tiny-ImageNet, contrastive) | 0.840 | – | – | 10,000 | – | 2,000,000 |" in shown
     assert "**holds**" in shown
     assert "| airplane | 0.400 / 0.414 |" in _comparison.classes(tmp_path)
     assert "| mean | 0.500 / 0.531 |" in _comparison.classes(tmp_path)
