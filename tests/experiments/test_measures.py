@@ -14,7 +14,8 @@ from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
 from corel.baselines import DSEBM
 from corel.training import TrainConfig
-from experiments._encoded import Encoded
+from experiments import benefit
+from experiments._encoded import Encoded, one_vs_all
 from experiments._trainings import FULL, trained
 from experiments._variants import untrained_connectivity
 from experiments.control import in_batch_distances, matched_radii, matched_radius
@@ -95,6 +96,28 @@ def test_auc_is_that_of_the_library() -> None:
     rows = corel.evaluate(backbone, *images, exemplars=[10], controls=False).summary()
     encoded = Encoded.of(backbone, "digits", NOWHERE)
     assert [encoded.auc(10, row.method) for row in rows] == pytest.approx([row.mean for row in rows])
+
+
+def test_one_threshold_for_all_classes_is_harmed_by_a_class_of_its_own_scale() -> None:
+    truth = np.repeat([0, 1], 4)
+    scores = np.where(truth[:, None] == [0, 1], 1.0, 0.0)
+    assert benefit.pooled(scores, truth) == 1
+    assert benefit.pooled(scores + np.array([0, 10]), truth) == pytest.approx(0.75)
+
+
+def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benefit, "EXEMPLARS", (10,))
+    monkeypatch.setattr(benefit, "DECIDED", 30)
+    backbone = Backbone.load("tiny-imagenet-16x10")
+    found = benefit.measure(backbone, {"η": 2.0, "tiny": 1e-3}, ("digits",), NOWHERE)
+    aucs = {way: by["10"]["each class"] for way, by in found["auc"]["digits"].items()}
+    expected = Encoded.of(backbone, "digits", NOWHERE)
+    scores = [one_vs_all(expected.scores(10, draw), expected.truth) for draw in range(benefit.DRAWS)]
+    assert aucs["count, η"] == pytest.approx(np.mean(scores))
+    assert aucs["count, tiny"] == pytest.approx(0.5, abs=0.01)  # nothing is so near
+    assert aucs[benefit.NEIGHBOURS] > 0.9
+    assert found["decisions"]["count, η"]["inside"] < 0.1
+    assert found["decisions"]["count, tiny"] == {"inside": 0.0, "outside": 0.0}
 
 
 def test_death_times_of_a_dataset_are_ordered() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments import _ablations, _comparison, _encoders, _figures, _studies, paper
+from experiments import _ablations, _benefit, _comparison, _encoders, _figures, _studies, paper
 from experiments._parts import Part, run_parts
 from experiments._record import record
 
@@ -18,6 +18,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "radius": _studies.radius, "lifetimes": _studies.lifetimes, "control": _ablations.control,
     "variability": _studies.variability, "density": _studies.density, "precision": _encoders.precision,
     "longer": _encoders.longer, "stronger": _encoders.stronger,
+    "benefit": _benefit.benefit,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
@@ -34,7 +35,7 @@ def put_backbones(folder: Path) -> None:
 def variant(auc: float, connectivity: float = 20.0) -> dict[str, Any]:
     history = [{"epoch": k, "connectivity": connectivity, "reconstruction": 300.0} for k in (1, 2)]
     aucs = {str(m): auc for m in SIZES}
-    return {"epochs": 2, "history": history, "connectivity, untrained": 150.0, "auc": aucs}
+    return {"history": history, "connectivity, untrained": 150.0, "auc": aucs}
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -192,3 +193,24 @@ def test_the_stronger_encoder_stands_beside_the_paper_s(tmp_path: Path) -> None:
     shown = _encoders.stronger(tmp_path)
     assert "| CIFAR-10, contrast | 0.760 | 0.840 | +0.0800 |" in shown
     assert "ε̂ = 1.90" in shown
+
+
+def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) -> None:
+    """With the loss the matched radius is η itself; the best one is the best of all that were tried."""
+
+    def measured(**aucs: float) -> dict[str, Any]:
+        names = {"η": aucs["eta"], "5%": aucs["other"], **({"matched": aucs["matched"]} if "matched" in aucs else {})}
+        ways = {f"{score}, {name}": auc for score in ("count", "contrast") for name, auc in names.items()}
+        shown = {way: {"120": {"each class": auc, "one threshold": auc - 0.1}}
+                 for way, auc in {**ways, "5 nearest neighbours": 0.8}.items()}  # fmt: skip
+        return {"auc": {"cifar10": shown}, "decisions": {way: {"inside": 0.05, "outside": 0.4} for way in ways}}
+
+    found = {"with": measured(eta=0.82, other=0.83), "without": measured(eta=0.51, other=0.79, matched=0.78)}
+    put(tmp_path, "benefit", found, evaluated=["cifar10"], exemplars=[120], decided=120, rate=0.05)
+    shown = _benefit.benefit(tmp_path)
+    assert "| count, radius η | 0.820 | 0.510 |" in shown
+    assert "| count, matched radius | 0.820 | 0.780 |" in shown
+    assert "| count, best radius | 0.830 | 0.790 |" in shown
+    assert "| contrast, radius η | 5.0% | 5.0% | 40.0% | 40.0% | 0.720 | 0.410 |" in shown
+    assert "is worth +0.0400 to the count" in shown
+    assert "which know no radius, +0.0000" in shown
