@@ -8,8 +8,10 @@ from typing import Any
 from experiments import paper
 from experiments._parts import results
 from experiments._record import RESULTS, read
-from experiments._shown import not_run, section
+from experiments._shown import listed, not_run, section
 from experiments._tables import DATASETS, markdown, pairing, signed
+
+KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
 
 
 def precision(records: Path = RESULTS) -> str:
@@ -54,6 +56,23 @@ def longer(records: Path = RESULTS) -> str:
         f"mean moves by {signed(means[-1] - means[0])} and stays {signed(means[-1] - published)} from theirs."
     )
     return section("longer", records, markdown([title, *(f"{age} epochs" for age in ages)], rows), reading)
+
+
+def domains(records: Path = RESULTS) -> str:
+    """Every shipped encoder on every kind of images, by contrast, beside nearest neighbours on pixels."""
+    if pending := not_run("domains", records=records):
+        return pending
+    config, found = read("domains", records)["config"], results("domains", records)
+    pixels, rows, best = "5 nearest neighbours, pixels", [], {}
+    for dataset in config["evaluated"]:
+        aucs = {encoder: found[f"{encoder} → {dataset}"] for encoder in config["encoders"]}
+        by = {encoder: each["contrast"] for encoder, each in aucs.items()}
+        best[KINDS[dataset]] = max(by, key=lambda encoder: by[encoder])
+        nearest = next(iter(aucs.values()))[pixels]
+        rows.append([KINDS[dataset], *(f"{auc:.3f}" for auc in by.values()), f"{nearest:.3f}"])
+    heading = [f"contrast, m = {config['exemplars']}", *(f"`{encoder}`" for encoder in config["encoders"]), pixels]
+    reading = f"Best: {listed([f'on {name} `{encoder}`' for name, encoder in best.items()])}."
+    return section("domains", records, markdown(heading, rows), reading)
 
 
 def stronger(records: Path = RESULTS) -> str:

@@ -60,6 +60,7 @@ EXPERIMENTS = {
         Experiment("variability", "out-of-class variability: AUC by number of classes", 4, DATA),
         Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA, source="contrast"),
         Experiment("contrast", "contrast and controls on the test splits", 30, DATA, arguments=("--report",)),
+        Experiment("domains", "which shipped encoder suits which images", 6, DATA),
         Experiment("conformal", "decisions at a rate", 15, DATA),
         Experiment("classify", "conformal prediction sets over ten classes", 3, DATA),
         Experiment("branching", "Figure 4: 1, 16 and 32 branches", 15, BOTH),

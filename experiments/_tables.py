@@ -36,7 +36,10 @@ def results() -> str:
     heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
     heading += CONTROLS.values() if controls else ()
     trainings, epochs = len({cell["seed"] for cell in document["cells"]}), backbones["config"]["epochs"]
-    note = f"Trainings of {epochs} epochs. corel: mean of {_number(trainings)}; authors, controls and contrastive: one."
+    note = (
+        f"corel: mean of {_number(trainings)} trainings of {epochs} epochs, controls by the first; authors: one of "
+        f"{paper.EPOCHS}; contrastive: one."
+    )
     return f"{markdown(heading, rows)}\n\n{note}"
 
 
@@ -48,7 +51,8 @@ def _stronger() -> list[Row]:
     for target, measured in read("stronger")["results"].items():
         auc = {row["method"]: row["mean"] for row in measured if row["exemplars"] == 120}
         title = f"{pairing('tiny-imagenet', target)}, contrastive"
-        rows.append([title, "–", f"{auc['count']:.3f}", f"{auc['contrast']:.3f}"])
+        known = [method for method in CONTROLS if method in auc]
+        rows.append([title, "–", *(f"{auc[method]:.3f}" for method in ("count", "contrast", *known))])
     return rows
 
 

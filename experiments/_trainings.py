@@ -56,9 +56,9 @@ def auxiliary_of_figures(data: Path) -> str:
 
 def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Backbone:
     """The backbone of this training: the one that ships if it is the same, else trained unless it was."""
-    for name in shipped():
+    if (name := f"{auxiliary}-16x10") in shipped():
         backbone = Backbone.load(name)
-        if name.startswith(auxiliary) and _config_of(backbone) == config:
+        if _config_of(backbone) == config:
             return backbone
     file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
     if not file.exists():

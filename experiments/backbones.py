@@ -102,7 +102,7 @@ def fold_auc(backbone: Backbone, images: ImageSet) -> float:
 def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
     cells = [cell for cell in results["cells"] if (cell["auxiliary"], cell["seed"]) == (source, SEEDS[0])]
     backbone.metadata["auc"] = {
-        f"{_cards.TESTS[cell['evaluated']]}, m = {EXEMPLARS}, count": round(cell["count"]["auc"], 4) for cell in cells
+        f"{_cards.TESTS[cell['evaluated']]}, m = {EXEMPLARS}, count": cell["count"]["auc"] for cell in cells
     }
     name = f"{source}-{backbone.branches}x{backbone.branch_dim}"
     backbone.save(SHIPPED / f"{name}.safetensors")

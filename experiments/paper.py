@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+EPOCHS = 50  # Notebook: of every training
+
 
 @dataclass(frozen=True)
 class TableRow:

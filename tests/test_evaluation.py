@@ -174,6 +174,17 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, test.take(np.arange(60)), exemplars=[5])
     with pytest.raises(ValueError, match="at least 1 per class"):
         evaluate(backbone, train, test, exemplars=[])
+    with pytest.raises(ValueError, match="drawn at least once, not 0 times"):
+        evaluate(backbone, train, test, exemplars=[5], draws=0)
+
+
+def test_what_is_asked_for_twice_is_measured_once(backbone: Backbone, train: ImageSet, test: ImageSet) -> None:
+    once, twice = (
+        evaluate(backbone, train, test, exemplars=[5] * n, scores=["count"] * n, draws=2, controls=False)
+        for n in (1, 2)
+    )
+    assert twice.records == once.records
+    assert twice.config == once.config
 
 
 @pytest.mark.parametrize("m", [3, 8])

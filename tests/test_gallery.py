@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,27 @@ def test_each_hue_is_recognised_and_a_third_is_none_of_them(path: Path, backbone
         assert np.mean([each == () for each in gallery.classify(coloured(2, 50, 5), rate=0.05)]) >= 0.8
 
 
-def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_score(path: Path, backbone: Backbone) -> None:
+def test_a_small_class_is_named_where_it_is_meant(tmp_path: Path, backbone: Backbone) -> None:
+    """Classes are ranked as if all were as large as the largest."""
+    with Gallery.open(tmp_path / "uneven", backbone, create=True) as gallery:
+        gallery.enroll("red", coloured(0, 80, 1))
+        gallery.enroll("green", coloured(1, 5, 2))
+        found = gallery.score(coloured(1, 40, 3))
+    green = found.classes.index("green")
+    assert (found.ranking(0.05)[:, 0] == green).mean() > 0.9
+    bags = [backbone.encode(coloured(1, 5, 2)), backbone.encode(coloured(0, 80, 1))]
+    bank = ClassBank.of(bags, branches=4, radius=backbone.eta, background=backbone.background)
+    np.testing.assert_allclose(found.likeness, bank.likeness(backbone.encode(coloured(1, 40, 3))), rtol=1e-6)
+
+
+def test_a_backbone_that_cannot_be_scored_enrols_nothing(tmp_path: Path, backbone: Backbone) -> None:
+    with Gallery.open(tmp_path / "other", replace(backbone, p=2.0), create=True) as gallery:
+        with pytest.raises(ValueError, match="train with p=1"):
+            gallery.enroll("red", coloured(0, 5, 1))
+        assert gallery.classes() == {}
+
+
+def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         found = gallery.score(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]))
         with pytest.warns(UserWarning, match="30 exemplars cannot support rate=0.001.*Enrol at least 999"):
@@ -84,7 +105,7 @@ def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_score(path: Path,
     for rate in (0.001, 0.1, 0.9):
         for i, (names, order) in enumerate(zip(found.prediction_sets(rate), found.ranking(rate), strict=True)):
             kept = [c for c in range(2) if found.p_values[i, c] > rate]
-            assert names == tuple(found.classes[c] for c in sorted(kept, key=lambda c: -found.scores[i, c]))
+            assert names == tuple(found.classes[c] for c in sorted(kept, key=lambda c: -found.likeness[i, c]))
             assert names == tuple(found.classes[c] for c in order[: len(kept)])
 
 

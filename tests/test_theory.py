@@ -298,7 +298,7 @@ def test_the_table_says_where_a_bound_bites() -> None:
         (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 0), "dimension n must be at least 1"),
         (lambda: theory.largest_batch_size(0.0, math.inf, 1), "β = inf"),
         (lambda: theory.smallest_dimension(1, 1.0, 2.0), "at least 2 points, not 1"),
-        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=6), r"\(5, 2\) and the batch size 6"),
+        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=6), "5 latents are no batch of 6: give at least 6"),
         (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=3, batches=0), "at least one batch"),
     ],
 )

@@ -85,7 +85,7 @@ class Identity:
             if here != there:
                 raise ValueError(
                     f"{path} belongs to another training: {name} was {there} and is now {here}; "
-                    f"continue with the same settings, or start in another folder"
+                    f"continue with the same settings, or start in another folder (--run DIR)"
                 )
 
 

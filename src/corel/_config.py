@@ -30,7 +30,9 @@ class TrainConfig:
     branch_dim: int = _parameter(10, "dimension D of each branch")
     width: int = _parameter(32, "channels of the first convolution, doubled by the next; or units of an MLP")
     eta: float = _parameter(2.0, "death time η that the connectivity loss asks of every bar")
-    p: float = _parameter(1.0, "norm of the latent space: 1, 2, inf or any real from 1 up")
+    p: float = _parameter(
+        1.0, "norm of the latent space: 1, 2, inf or any real from 1 up; only 1 can be enrolled and scored"
+    )
     weight: float = _parameter(20.0, "weight λ of the connectivity loss")
     branch_reduction: Literal["mean", "sum"] = _parameter("mean", "how the branches' connectivity losses add up")
     zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")

@@ -18,7 +18,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "radius": _studies.radius, "lifetimes": _studies.lifetimes, "control": _ablations.control,
     "variability": _studies.variability, "density": _studies.density, "precision": _encoders.precision,
     "longer": _encoders.longer, "stronger": _encoders.stronger,
-    "benefit": _benefit.benefit,
+    "benefit": _benefit.benefit, "domains": _encoders.domains,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 

@@ -27,6 +27,14 @@ def test_flat_folder_has_no_labels(tmp_path: Path, paint: Paint) -> None:
     assert found.skipped == ()
 
 
+def test_train_alone_is_the_train_split(tmp_path: Path, paint: Paint) -> None:
+    for name in ("cat", "ant"):
+        paint(tmp_path / "train" / name / "a.png")
+    assert images.open(tmp_path).classes == ("ant", "cat")
+    with pytest.raises(ValueError, match="has no test split"):
+        images.open(tmp_path, "test")
+
+
 def test_one_folder_a_class(tmp_path: Path, paint: Paint) -> None:
     paint(tmp_path / "cat" / "deep" / "a.png", (1, 1, 1))
     paint(tmp_path / "ant" / "b.png", (2, 2, 2))

@@ -93,6 +93,15 @@ def test_onnx_takes_raw_features(wine: tuple[Any, Any], backbone: Backbone, tmp_
 # --- What is wrong, and what to do
 
 
+def test_a_feature_that_float32_cannot_resolve_is_refused() -> None:
+    rows = np.random.default_rng(0).normal(size=(89, 3))
+    rows[:, 1] = 1.7e9 + np.arange(89)  # seconds since 1970
+    with pytest.raises(ValueError, match=r"feature 1 varies by .* around 1.7e\+09.*subtract a constant"):
+        train(rows, TrainConfig.preset("features", epochs=1))
+    rows[:, 1] = 0.1  # never changes, and is only centred
+    assert np.isfinite(train(rows, TrainConfig.preset("features", epochs=1)).background).all()
+
+
 def rows_with(bad: dict[int, float], count: int = 60) -> NDArray[np.float64]:
     rows = np.random.default_rng(0).normal(size=(count, 3))
     for row, value in bad.items():

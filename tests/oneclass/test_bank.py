@@ -212,6 +212,27 @@ def test_an_empty_class_accepts_nothing_and_rejects_nothing() -> None:
     np.testing.assert_array_equal(bank.thresholds(0.4), [-np.inf, 1.0])
 
 
+@pytest.mark.parametrize("with_background", [False, True])
+def test_likeness_does_not_know_how_often_a_class_was_repeated(with_background: bool) -> None:
+    """The same exemplars once and three times are one class; where all classes are as large, it is the score."""
+    rng = np.random.default_rng(0)
+    once, other, z = (rng.normal(size=(rows, 6)) for rows in (10, 30, 20))
+    background = rng.normal(size=(50, 6)) if with_background else None
+    settings = {"branches": 2, "radius": 2.0, "background": background}
+    bank = ClassBank.of([once, np.tile(once, (3, 1)), other, other[:0]], **settings)
+    likeness = bank.likeness(z)
+    np.testing.assert_allclose(likeness[:, 0], likeness[:, 1], rtol=1e-12)
+    np.testing.assert_array_equal(likeness[:, 1:3], bank.scores(z)[:, 1:3])  # those as large as the largest
+    assert (likeness[:, 3] <= likeness.min(axis=1)).all()
+    even = ClassBank.of([other, np.tile(once, (3, 1))], **settings)
+    np.testing.assert_array_equal(even.likeness(z), even.scores(z))
+
+
+def test_half_precision_tensors_are_scored() -> None:
+    bank = ClassBank.of([np.zeros((2, 2))], branches=1, radius=1.0)
+    assert bank.scores(torch.zeros(1, 2, dtype=torch.bfloat16)).tolist() == [[2.0]]
+
+
 def test_a_bank_keeps_what_it_was_given() -> None:
     exemplars = np.zeros((2, 2), np.float32)
     bank = ClassBank.of([exemplars], branches=1, radius=1.0)

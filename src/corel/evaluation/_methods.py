@@ -85,7 +85,7 @@ def _without_encoder(train: Labelled, test: Labelled) -> tuple[str, tuple[NDArra
     if train.kind == "images":
         return "pixels", tuple(data.items.reshape(len(data), -1) for data in (train, test))
     mean, deviation = train.items.mean(axis=0), train.items.std(axis=0)
-    unit = np.where(deviation > 0, deviation, 1)
+    unit = np.where(np.ptp(train.items, axis=0) > 0, deviation, 1)  # rounding gives a constant a deviation too
     return "standardised vectors", tuple((data.items - mean) / unit for data in (train, test))
 
 

@@ -53,7 +53,13 @@ def evaluate(
 
     """
     known, asked = labelled(backbone, train, test)
+    exemplars, scores = (
+        tuple(dict.fromkeys(exemplars)),
+        tuple(dict.fromkeys(scores)),
+    )  # asked for twice is measured once
     _check(known, asked, exemplars, expected_classes)
+    if draws < 1:
+        raise ValueError(f"exemplars are drawn at least once, not {draws} times")
     compared = methods(backbone, known, asked, scores, controls=controls, progress=progress)
     records: list[Record] = []
     with progress_bar("scoring", total=draws * len(exemplars) * len(compared), quiet=not progress) as advance:

@@ -127,8 +127,11 @@ class Gallery:
             progress: show a bar on a terminal.
 
         """
+        from corel.oneclass import backbone_settings
+
         if name is not None:
             check_name(name)
+        backbone_settings(self.backbone)  # refuses, before anything is encoded, what could never be scored
         items = prepare(images, self.backbone, strict=strict, progress=progress)
         names = items.label_names() if name is None else [name] * len(items)
         if not len(items):
@@ -154,8 +157,10 @@ class Gallery:
         """Score images, or vectors, in whatever form `enroll` takes them against every class."""
         items = prepare(images, self.backbone, strict=strict, progress=progress)
         names, bank = self._bank()
-        found = bank.assess(self.backbone.encode(items.values, progress=progress))
-        return Scores(items.names, names, found.scores, found.p_values, items.skipped)
+        latents = self.backbone.encode(items.values, progress=progress)
+        found = bank.assess(latents)
+        likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
+        return Scores(items.names, names, found.scores, found.p_values, likeness, items.skipped)
 
     def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.

@@ -41,6 +41,8 @@ def resize_all(images: NDArray[Any], manner: Manner) -> UInt8Array:
     """Convert images ``[n, h, w]``, ``[n, h, w, 1|3|4]`` or ``[n, 1|3|4, h, w]`` to uint8 RGB of one size."""
     if images.ndim not in (3, 4):
         raise ValueError(f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {list(images.shape)}")
+    if images.ndim == 3 and images.shape[-1] in (3, 4):
+        raise ValueError(f"an array of shape {list(images.shape)} looks like one colour image; give it as image[None]")
     size = manner.size
     if images.dtype == np.uint8 and images.shape[1:] == (size, size, 3):
         return images

@@ -11,13 +11,14 @@ from corel.images._files import Listing
 
 
 def list_folder(root: Path, split: str) -> Listing:
-    """List the images of `root`; where it has no train/ and test/ folders, all of it is "train"."""
+    """List the images of `root`; where it has no test/ folder, train/ or else all of it is "train"."""
     train = root / "train"
     test = next((root / name for name in ("test", "val") if (root / name).is_dir()), None)
     if train.is_dir() and test:
         base, classes = train if split == "train" else test, sorted({*class_names(train), *class_names(test)})
     elif split == "train":
-        base, classes = root, class_names(root)
+        base = train if class_names(root) == ["train"] else root
+        classes = class_names(base)
     else:
         raise ValueError(f"{root} has no {split} split; put the images below {root}/train and {root}/{split}")
     return list_classes(base, classes) if classes else _list_flat(base)

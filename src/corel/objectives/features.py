@@ -58,6 +58,9 @@ class FeatureHead(Network):
         return super().encode(self.prepare(items), batch_size, progress=progress)
 
 
+RESOLVED = 1e-5  # deviations below this share of the mean are a hundred steps of float32 or less
+
+
 class Standardise(nn.Module):
     """Subtract each feature's mean and divide by its deviation; both are part of the network, not learnt by descent."""
 
@@ -76,8 +79,15 @@ class Standardise(nn.Module):
     def fit(self, rows: Tensor) -> None:
         """Take mean and deviation from these rows; a feature that never changes is only centred."""
         deviation, mean = torch.std_mean(rows.double(), dim=0, correction=0)
+        changes = (rows != rows[0]).any(dim=0)
+        lost = (changes & (deviation < RESOLVED * mean.abs())).nonzero().flatten().tolist()
+        if lost:
+            raise ValueError(
+                f"feature {lost[0]} varies by {deviation[lost[0]]:.2g} around {mean[lost[0]]:.6g}, too little for "
+                f"float32 to tell its values apart: subtract a constant from it first"
+            )
         self.mean.copy_(mean)
-        self.deviation.copy_(deviation.where(deviation > 0, 1))
+        self.deviation.copy_(deviation.where(changes, 1))
 
 
 class Reconstruction(Objective):

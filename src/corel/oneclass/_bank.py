@@ -117,6 +117,21 @@ class ClassBank:
         raw: Doubles = kernels.score(points, scales, self._classes)
         return self._constants + raw
 
+    def likeness(self, z: Latents) -> Doubles:
+        """Scores `[n, C]` to compare classes by: as if each had as many exemplars as the largest, spread like its own.
+
+        A class's score is smoothed by s pseudo-exemplars however small it is, so that a small one is low for every
+        point. Where all classes are of one size these are the scores.
+        """
+        points, kernels, scales = self._query(z)
+        likeness, largest = np.empty((len(points), len(self.sizes))), self.sizes.max()
+        for size in np.unique(self.sizes):
+            chosen, growth = np.flatnonzero(self.sizes == size), largest / max(size, 1)
+            raw: Doubles = kernels.score(points, scales * growth, self._only(chosen))
+            likeness[:, chosen] = raw if self._logarithmic else raw * growth
+        constant = _contrast.constant(largest, self.branches) * self._logarithmic
+        return np.asarray(likeness + constant)
+
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
         """Exact full-conformal p-values `[n, C]`, as `assess` gives them."""
         return self.assess(z, ties, seed).p_values
@@ -192,6 +207,12 @@ class ClassBank:
     @cached_property
     def _classes(self) -> Classes:
         return Classes(_transposed(self._split(self.exemplars)), self.offsets, self._window, self._logarithmic)
+
+    def _only(self, chosen: Integers) -> Classes:
+        """Some of the classes, all of one size."""
+        rows = np.concatenate([np.arange(*self.offsets[c : c + 2]) for c in chosen])
+        offsets = np.linspace(0, len(rows), len(chosen) + 1, dtype=np.int64)
+        return self._classes._replace(exemplars=self._classes.exemplars[:, :, rows], offsets=offsets)
 
     @cached_property
     def _background_columns(self) -> Points:

@@ -19,7 +19,9 @@ Latents: TypeAlias = ArrayLike | Tensor
 
 def as_latents(z: Latents, dtype: type[np.floating[Any]], name: str) -> Points:
     """`z` as a finite matrix of `dtype` in main memory, laid out as the kernels are compiled for."""
-    latents: Points = np.require(z.detach().cpu() if isinstance(z, Tensor) else z, dtype, ["C", "W"])
+    if isinstance(z, Tensor):  # numpy has no bfloat16
+        z = z.detach().to("cpu", torch.float64 if dtype is np.float64 else torch.float32).numpy()
+    latents: Points = np.require(z, dtype, ["C", "W"])
     if latents.ndim != 2:
         raise ValueError(f"{name} must be a matrix [n, branches·dim], not an array of shape {latents.shape}")
     if not np.isfinite(latents).all():

@@ -11,7 +11,8 @@ from corel.oneclass._checks import check_rate
 def prediction_sets(scores: ArrayLike, p_values: ArrayLike, rate: float) -> list[NDArray[np.int64]]:
     """For each row the classes whose p-value exceeds `rate`, highest score first.
 
-    Scores rank because p-values tie: they are multiples of 1/(m + 1). For an image of an enrolled class the set
+    Scores rank because p-values tie: they are multiples of 1/(m + 1). Where classes differ in size, give
+    `ClassBank.likeness` in their place. For an image of an enrolled class the set
     holds that class with probability at least 1 − rate. An empty set says "none of them".
 
     Example:

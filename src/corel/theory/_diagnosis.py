@@ -101,11 +101,13 @@ def diagnose(
     (4, 3)
     """
     points = torch.as_tensor(latents).detach()
-    if points.ndim != 2 or not 2 <= batch_size <= len(points):
+    if points.ndim != 2 or batch_size < 2:
         raise ValueError(
-            f"latents must have shape [N, branches·D] with N ≥ batch size ≥ 2, "
+            f"latents must have shape [N, branches·D] and a batch two of them, "
             f"but the shape is {tuple(points.shape)} and the batch size {batch_size}"
         )
+    if len(points) < batch_size:
+        raise ValueError(f"{len(points)} latents are no batch of {batch_size}: give at least {batch_size}")
     if batches < 1 or not 0 < eta < math.inf:
         raise ValueError(f"at least one batch and a positive, finite η are needed, not {batches} and {eta}")
     clouds = split_branches(points, branches)
