@@ -27,7 +27,8 @@ from corel._terminal import printable
 
 KIND, VERSION = "corel backbone", 1
 
-# The best of the shipped ones on images it was not trained on: experiments/results/stronger.json and backbones.json.
+# The best of the shipped ones on photographs that it was not trained on: experiments/results/stronger.json and
+# backbones.json. On other images it is not: experiments/results/domains.json.
 DEFAULT = "tiny-imagenet-contrastive-16x10"
 
 

@@ -18,6 +18,7 @@ from corel.images import ImageSet
 from corel.report import write_report
 from corel.training import TrainConfig, train
 
+FOR_DIGITS = "tiny-imagenet-16x10"  # the default encoder is for colour photographs
 ENROLLED = 5  # digits enrolled in the gallery: 0 to 4. The others are strangers to it
 
 
@@ -60,8 +61,8 @@ def compare(
     return Comparison(evaluation, report)
 
 
-def enrol(out: Path, *, backbone: str | Path | None = None, quiet: bool = False) -> Enrolment:
-    """Enrol some digits in a gallery on the shipped encoder, which never saw a digit, and score others by it."""
+def enrol(out: Path, *, backbone: str | Path = FOR_DIGITS, quiet: bool = False) -> Enrolment:
+    """Enrol some digits in a gallery on a shipped encoder, which never saw a digit, and score others by it."""
     size = Backbone.load(backbone).network.input_shape[-1]
     train_half, test_half = _open("train", size), _open("test", size)
     known = train_half.take(np.asarray(train_half.labels) < ENROLLED)

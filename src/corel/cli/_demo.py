@@ -67,7 +67,7 @@ def _score_table(enrolled: Enrolment) -> Table:
     from rich.table import Table
 
     scores = enrolled.scores
-    title = f"The shipped encoder, which never saw a digit: {', '.join(scores.classes)} enrolled, the others are not"
+    title = f"A shipped encoder, which never saw a digit: {', '.join(scores.classes)} enrolled, the others are not"
     caption = f"Not rejected at a rate of {RATE:g}: of true members at most one in twenty is"
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     for column in ("image of a", "likeliest", "p-value", "could be"):

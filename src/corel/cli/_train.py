@@ -6,13 +6,16 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from corel._config import PRESETS, TrainConfig
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
 
 PANEL, FIELDS = "Train", "Parameters of the training, with the defaults of the preset authors"
 
@@ -97,15 +100,9 @@ def train(
         raise ValueError("train on what? Give either SOURCE, which has images, or --features FILE")
     preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
-    from accelerate import PartialState
+    data = _opened(source, features, split=split, root=root, size=size, strict=strict, progress=not quiet)
+    from corel import training
 
-    from corel import _arrayfile, images, training
-
-    data: Any
-    if features is not None:
-        data = _arrayfile.load_features(features)
-    else:
-        data = images.open(source, split, root=root, size=size, strict=strict, progress=not quiet)
     try:
         backbone = training.train(
             data,
@@ -119,13 +116,28 @@ def train(
         raise typer.Exit(130) from stopped
     if features is not None:
         backbone.metadata["data"]["source"] = str(features)
-    if PartialState().is_main_process:
-        backbone.save(out)
-        typer.echo(backbone.describe())
-        if report is not None:
-            from corel.report import write_report
+    _keep(backbone, out, report, images=data if features is None else None, progress=not quiet)
 
-            write_report(report, backbone, images=data if features is None else None, progress=not quiet)
+
+def _opened(source: str | None, features: Path | None, **manner: Any) -> Any:
+    """What to train on: images, or the rows of a file."""
+    from corel import _arrayfile, images
+
+    return images.open(source, **manner) if features is None else _arrayfile.load_features(features)
+
+
+def _keep(backbone: Backbone, out: Path, report: Path | None, *, images: Any, progress: bool) -> None:
+    """Save, print and draw the backbone, in one process of however many trained it."""
+    from accelerate import PartialState
+
+    if not PartialState().is_main_process:
+        return
+    backbone.save(out)
+    typer.echo(backbone.describe())
+    if report is not None:
+        from corel.report import write_report
+
+        write_report(report, backbone, images=images, progress=progress)
 
 
 @backbone_app.command(epilog="Example: corel backbone show tiny-imagenet-16x10")
