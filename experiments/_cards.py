@@ -12,8 +12,8 @@ TERMS = {
     "cifar10": """CIFAR-10 (A. Krizhevsky, *Learning multiple layers of features from tiny images*, 2009), the 50,000
 images of its train split. The dataset comes without a licence; its authors ask to be cited. Its images were collected
 from the web and their rights are those of their makers.""",
-    "tiny-imagenet": """Tiny-ImageNet-200 (Stanford CS231n), 250 train images of each of its 200 classes, resized to
-32×32. It is a subset of ImageNet (Russakovsky et al., 2015), whose terms allow non-commercial research and education;
+    "tiny-imagenet": """Tiny-ImageNet-200 (Stanford CS231n), {per_class} train images of each of its 200 classes, resized
+to 32×32. It is a subset of ImageNet (Russakovsky et al., 2015), whose terms allow non-commercial research and education;
 the images' rights are those of their makers.""",
 }
 
@@ -97,7 +97,7 @@ def contrastive_card(name: str, source: str, backbone: Backbone) -> str:
     history = backbone.metadata["history"]
     return CONTRASTIVE.format(
         name=name,
-        terms=TERMS[source],
+        terms=TERMS[source].format(per_class=backbone.metadata["data"]["items"] // 200),
         describe=backbone.describe(),
         background=len(backbone.background),
         licence=LICENCE,
@@ -110,7 +110,7 @@ def card(name: str, source: str, backbone: Backbone, cells: list[dict[str, Any]]
     """Give the card of a shipped backbone; every number comes from its metadata or from the recorded results."""
     return CARD.format(
         name=name,
-        terms=TERMS[source],
+        terms=TERMS[source].format(per_class=backbone.metadata["data"]["items"] // 200),
         describe=backbone.describe(),
         background=len(backbone.background),
         licence=LICENCE,

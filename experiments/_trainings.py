@@ -19,7 +19,7 @@ from corel.training import TrainConfig, train
 SOURCES = {
     "cifar10": "CIFAR-10, train split",
     "cifar100": "CIFAR-100, train split",
-    "tiny-imagenet": "Tiny-ImageNet, 250 train images a class",
+    "tiny-imagenet": "Tiny-ImageNet, {} train images a class",
 }
 EPOCHS = 12  # of the ablations: by then AUC has stopped to grow (experiments/results/backbones.json)
 FULL = 30  # of the encoders that ship
@@ -63,9 +63,14 @@ def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Back
     file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
     if not file.exists():
         images = split(auxiliary, "train", data)
-        images = replace(images, source=SOURCES.get(auxiliary, images.source))
-        _train(images, config, file)
+        _train(titled(images, auxiliary), config, file)
     return Backbone.load(file)
+
+
+def titled(images: ImageSet, auxiliary: str) -> ImageSet:
+    """The same images, called what a backbone's card should say of them."""
+    share = len(images) // max(len(images.classes), 1)
+    return replace(images, source=SOURCES.get(auxiliary, images.source).format(share))
 
 
 def _config_of(backbone: Backbone) -> TrainConfig:

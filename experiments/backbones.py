@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from experiments import _cards, _trainings, paper
 from experiments._record import record
 
 SHIPPED = Path(__file__).parents[1] / "src" / "corel" / "backbones"
-SOURCES = {name: _trainings.SOURCES[name] for name in ("cifar10", "tiny-imagenet")}
+SOURCES = ("cifar10", "tiny-imagenet")
 SEEDS = (0, 1, 2)
 STAGES = (5, 10, 15, 20, 25, 30)  # epochs after which a backbone is kept; the last ones are measured and shipped
 EXEMPLARS, DRAWS = 120, 5
@@ -36,7 +35,7 @@ def train_all(data: Path, runs: Path, sources: list[str], seeds: list[int]) -> N
     """Train one backbone a source and seed; run again after any interruption, it continues."""
     for seed in seeds:
         for source in sources:
-            images = replace(corel.images.open(source, root=data), source=SOURCES[source])
+            images = _trainings.titled(corel.images.open(source, root=data), source)
             for epochs in STAGES:
                 if not _stage(runs, source, seed).exists():
                     backbone = train(images, TrainConfig(epochs=epochs, seed=seed), run_dir=runs / f"{source}-{seed}")
