@@ -12,9 +12,9 @@ TERMS = {
     "cifar10": """CIFAR-10 (A. Krizhevsky, *Learning multiple layers of features from tiny images*, 2009), the 50,000
 images of its train split. The dataset comes without a licence; its authors ask to be cited. Its images were collected
 from the web and their rights are those of their makers.""",
-    "tiny-imagenet": """Tiny-ImageNet-200 (Stanford CS231n), {per_class} train images of each of its 200 classes, resized
-to 32×32. It is a subset of ImageNet (Russakovsky et al., 2015), whose terms allow non-commercial research and education;
-the images' rights are those of their makers.""",
+    "tiny-imagenet": """Tiny-ImageNet-200 (Stanford CS231n), {per_class} train images of each of its 200 classes,
+resized to 32×32. It is a subset of ImageNet (Russakovsky et al., 2015), whose terms allow non-commercial research and
+education; the images' rights are those of their makers.""",
 }
 
 LICENCE = """## Licence and limits
