@@ -28,7 +28,7 @@ TABLES: dict[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
         _tables.results, _tables.cells, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables, _tables.toy,
-        _comparison.table1, _comparison.comparison, _comparison.classes, _comparison.parameters,
+        _comparison.table1, _comparison.comparison, _comparison.standing, _comparison.classes, _comparison.parameters,
         _comparison.published, _comparison.scores,
         _ablations.branching, _ablations.weights, _studies.radius, _studies.lifetimes, _ablations.control,
         _studies.variability, _studies.density, commands,
