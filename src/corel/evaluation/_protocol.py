@@ -53,10 +53,8 @@ def evaluate(
 
     """
     known, asked = labelled(backbone, train, test)
-    exemplars, scores = (
-        tuple(dict.fromkeys(exemplars)),
-        tuple(dict.fromkeys(scores)),
-    )  # asked for twice is measured once
+    exemplars = tuple(dict.fromkeys(exemplars))  # what is asked for twice is measured once
+    scores = tuple(dict.fromkeys(scores))
     _check(known, asked, exemplars, expected_classes)
     if draws < 1:
         raise ValueError(f"exemplars are drawn at least once, not {draws} times")
