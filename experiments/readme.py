@@ -31,7 +31,7 @@ TABLES: dict[str, Callable[[], str]] = {
         _comparison.table1, _comparison.comparison, _comparison.standing, _comparison.classes, _comparison.parameters,
         _comparison.published, _comparison.scores,
         _ablations.branching, _ablations.weights, _studies.radius, _studies.lifetimes, _ablations.control,
-        _studies.variability, _studies.density, commands,
+        _ablations.worth, _studies.variability, _studies.density, commands,
         _encoders.precision, _encoders.longer, _encoders.stronger, _encoders.domains, _benefit.benefit,
         _speed.speed, _speed.targets, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
