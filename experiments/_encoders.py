@@ -63,15 +63,20 @@ def domains(records: Path = RESULTS) -> str:
     if pending := not_run("domains", records=records):
         return pending
     config, found = read("domains", records)["config"], results("domains", records)
-    pixels, rows, best = "5 nearest neighbours, pixels", [], {}
+    pixels, rows, best, aligned = "5 nearest neighbours, pixels", [], {}, []
     for dataset in config["evaluated"]:
         aucs = {encoder: found[f"{encoder} → {dataset}"] for encoder in config["encoders"]}
         by = {encoder: each["contrast"] for encoder, each in aucs.items()}
         best[KINDS[dataset]] = max(by, key=lambda encoder: by[encoder])
         nearest = next(iter(aucs.values()))[pixels]
+        aligned += [KINDS[dataset]] if nearest > max(by.values()) else []
         rows.append([KINDS[dataset], *(f"{auc:.3f}" for auc in by.values()), f"{nearest:.3f}"])
     heading = [f"contrast, m = {config['exemplars']}", *(f"`{encoder}`" for encoder in config["encoders"]), pixels]
     reading = f"Best: {listed([f'on {name} `{encoder}`' for name, encoder in best.items()])}."
+    if aligned:
+        reading += (
+            f" On {listed(aligned)}, where every image shows its object in one pose, pixels do without an encoder."
+        )
     return section("domains", records, markdown(heading, rows), reading)
 
 
