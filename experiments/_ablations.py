@@ -29,7 +29,7 @@ def branching(records: Path = RESULTS) -> str:
     reading = (
         f"By AUC the order is {' > '.join(_order(aucs))}, {'as' if same else 'not as'} in the paper "
         f"({' > '.join(_order(known))}). Reconstruction differs by {max(errors) / min(errors) - 1:.0%} between best "
-        f"and worst, where the paper calls it almost equal. {_start(found)}"
+        f"and worst, where the paper calls it almost equal. {_start(found)} {_flattening(found)}"
     )
     alternative = "Connectivity and reconstruction loss over training, and AUC against exemplars, by branches"
     return section(
@@ -153,8 +153,20 @@ def _start(found: dict[str, Any]) -> str:
     return f"Before training {least} has the smallest connectivity loss ({starts[least]:.1f}), {agrees}."
 
 
+def _flattening(found: dict[str, Any]) -> str:
+    """How far the losses still fall in the last epoch of the variant where they do so most."""
+    fell = {
+        loss: max(1 - each["history"][-1][loss] / each["history"][-2][loss] for each in found.values())
+        for loss in ("connectivity", "reconstruction")
+    }
+    return (
+        f"In the last epoch connectivity still falls by up to {fell['connectivity']:.1%} and reconstruction by up to "
+        f"{fell['reconstruction']:.1%}."
+    )
+
+
 def _epochs(name: str, records: Path) -> str:
     """Where encoders come from, how long they were trained where the paper has 50 epochs, and what chance may do."""
     epochs = read(name, records)["config"]["epochs"]
-    trainings = f"Trainings have {epochs} epochs instead of 50."
+    trainings = f"Trainings have {epochs} epochs instead of {paper.EPOCHS}."
     return f"{origin(name, records)} {trainings} Each is one training: {seed_span(records)}."

@@ -37,6 +37,8 @@ def run_parts(
         if each not in asked or found["settings"] == asked[each]
     }
     missing = [part for part in parts if part.name not in done and (only is None or part.name in only)]
+    if not missing:
+        print(f"{name}: nothing is left to do; {folder / name}.json has it", flush=True)
     config = {**config, "parts": list({**done, **asked})}
     for number, part in enumerate(missing, 1):
         started = time.perf_counter()

@@ -14,11 +14,12 @@ import torch
 from corel.backbone import Backbone
 from corel.evaluation import evaluate
 from corel.training import TrainConfig, train
+from experiments import paper
 from experiments._parts import Part, run_parts
 from experiments._trainings import folders, split
 from experiments.backbones import DRAWS, EXEMPLARS, SEEDS, STAGES
 
-SOURCE, TARGET, EPOCHS = "cifar10", "tiny-imagenet", 50
+SOURCE, TARGET, EPOCHS = "cifar10", "tiny-imagenet", paper.EPOCHS
 
 
 def _auc(backbone: Backbone, data: Path) -> dict[str, float]:

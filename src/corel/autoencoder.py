@@ -158,7 +158,7 @@ def _halve(inputs: int, outputs: int) -> tuple[nn.Module, nn.Module]:
 
 
 class _Doubling(nn.ConvTranspose2d):
-    """Twice the side. The bias is added apart: inside oneDNN its gradient takes as long as that of all the weights."""
+    """Twice the side. The bias is added apart: inside oneDNN its gradient can take as long as all the rest."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__(inputs, outputs, 3, stride=2, padding=1, output_padding=1)
