@@ -61,10 +61,7 @@ def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Back
         if _config_of(backbone) == config:
             return backbone
     file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
-    if not file.exists():
-        images = split(auxiliary, "train", data)
-        _train(titled(images, auxiliary), config, file)
-    return Backbone.load(file)
+    return train_once(titled(split(auxiliary, "train", data), auxiliary), config, file)
 
 
 def titled(images: ImageSet, auxiliary: str) -> ImageSet:
@@ -84,6 +81,13 @@ def _changes(config: TrainConfig) -> str:
     return "-".join(
         f"{key}-{value:g}" if isinstance(value, float) else f"{key}-{value}" for key, value in changed.items()
     )
+
+
+def train_once(images: ImageSet, config: TrainConfig, file: Path) -> Backbone:
+    """The backbone in `file`, trained unless it was."""
+    if not file.exists():
+        _train(images, config, file)
+    return Backbone.load(file)
 
 
 def _train(images: ImageSet, config: TrainConfig, file: Path) -> None:

@@ -32,6 +32,7 @@ EXEMPLARS, DRAWS = (10, 30, 120), 3
 DECIDED, RATE = 120, 0.05  # exemplars and rate of the decisions
 WITH, WITHOUT = "with the loss", "without the loss"
 CONFIGS = {WITH: TrainConfig.preset("contrastive"), WITHOUT: TrainConfig.preset("contrastive", weight=0.0)}
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)
 NEIGHBOURS = "5 nearest neighbours"
 
 Scorer = Callable[[int, int], Doubles]  # of m exemplars in one draw
@@ -95,9 +96,9 @@ def radii_for(name: str, data: Path, runs: Path) -> dict[str, float]:
     """The radii of one encoder; without the loss there is one more, that matches the other's."""
     shaped, free = (trained(AUXILIARY, config, data, runs) for config in CONFIGS.values())
     if name == WITH:
-        return radii_of(shaped)
+        return radii_of(shaped, SHARES)
     matched = matched_radius(shaped.background, free.background, free.branches, shaped.eta, free.batch_size)
-    return {**radii_of(free), "matched": matched}
+    return {**radii_of(free, SHARES), "matched": matched}
 
 
 def _measure(name: str, data: Path, runs: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from corel.objectives._views import random_views
 
 TEMPERATURE = 0.2
 HIDDEN, PROJECTED = 256, 128  # the projection's widths
-GROWING = 0.75  # share of the training in which views grow to the size of the images
+GROWING = (0.0, 0.75)  # shares of the training between which views grow to the size of the images
 
 
 class Contrastive(Objective):
@@ -40,17 +40,18 @@ class Contrastive(Objective):
         images = self.network.prepare(items)
         latents = self.network.encoder(random_views(torch.cat([images, images]), self.view_size(), generator))
         with torch.autocast(items.device.type, enabled=False):
-            return nt_xent(self.projection(latents)), latents[: len(items)]
+            return nt_xent(self.projection(latents), TEMPERATURE), latents[: len(items)]
 
     def view_size(self) -> int:
         """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""
-        first, last = self.sizes
-        if self.progress >= GROWING:
+        (first, last), (start, end) = self.sizes, GROWING
+        if self.progress >= end:
             return last
-        return first + int((last - first) * self.progress / GROWING) // 4 * 4
+        grown = max(self.progress - start, 0.0) / (end - start)
+        return first + int((last - first) * grown) // 4 * 4
 
 
-def nt_xent(projected: Tensor, temperature: float = TEMPERATURE) -> Tensor:
+def nt_xent(projected: Tensor, temperature: float) -> Tensor:
     """Give the mean over ``[2b, d]`` of how surprising each one's other view is among the 2b - 1 others.
 
     Rows i and b + i are views of one image; the softmax is over cosines divided by `temperature`.
