@@ -55,6 +55,21 @@ def test_distances_that_overflow_are_refused() -> None:
     assert merge_edges(points.double()).tolist() == [[[0, 1]]]
 
 
+@pytest.mark.parametrize("value", [math.nan, -math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_found_among_many_clouds(value: float) -> None:
+    points = gaussian(40, 7, 3, dtype=torch.float32)
+    points[21, 5, 1] = value
+    with pytest.raises(ValueError, match="cloud 21, point 5 has"):
+        merge_edges(points)
+
+
+def test_an_overflow_is_found_among_many_clouds() -> None:
+    points = gaussian(40, 7, 3, dtype=torch.float32)
+    points[21, :, 1] = 3e38 * points[21, :, 1].sign()
+    with pytest.raises(ValueError, match="cloud 21 overflow"):
+        merge_edges(points)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "sentence"),
     [

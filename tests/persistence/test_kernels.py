@@ -17,11 +17,18 @@ from ripser import ripser
 from torch import Tensor
 
 from corel.persistence import _ops, _reduction, _torch, death_times, merge_edges
+from corel.persistence._lanes import LANES
 from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
 
 
 def by_numba(points: Tensor, p: float) -> Tensor:
     return merge_edges(points, p)
+
+
+def by_lanes(points: Tensor, p: float) -> Tensor:
+    """Sixteen clouds and one more: where p = 1 and floats are short, the first sixteen are worked on together."""
+    clouds = torch.stack([points + 3 * k for k in range(LANES + 1)])
+    return merge_edges(clouds, p)[LANES // 2]
 
 
 def by_torch(points: Tensor, p: float) -> Tensor:
@@ -36,7 +43,7 @@ def by_reduction(points: Tensor, p: float) -> Tensor:
     return torch.as_tensor(_reduction.merge_edges(_torch.pairwise(points[None], p)[0].double().numpy()))
 
 
-KERNELS = (by_numba, by_torch, by_distances, by_reduction)
+KERNELS = (by_numba, by_lanes, by_torch, by_distances, by_reduction)
 
 
 @pytest.mark.parametrize("p", NORMS)
@@ -87,9 +94,10 @@ def test_deaths_are_those_of_ripser_and_gudhi(points: Array) -> None:
 
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_kernels_round_alike_to_the_last_bit(p: float, dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("clouds", [8, 2 * LANES + 8])
+def test_kernels_round_alike_to_the_last_bit(clouds: int, dtype: torch.dtype, p: float) -> None:
     """Nearly tied distances: the order would differ if sums were taken in another order anywhere."""
-    points = (1 + 1e-6 * gaussian(8, 60, 7, seed=3)).to(dtype)
+    points = (1 + 1e-6 * gaussian(clouds, 60, 7, seed=3)).to(dtype)
     assert torch.equal(merge_edges(points, p), _torch.merge_edges(_torch.pairwise(points, p)))
 
 
@@ -97,6 +105,17 @@ def test_kernels_round_alike_to_the_last_bit(p: float, dtype: torch.dtype) -> No
 def test_sizes_around_the_vector_width(b: int) -> None:
     points = gaussian(2, b, 10, seed=b, dtype=torch.float32)
     assert torch.equal(merge_edges(points), _torch.merge_edges(_torch.pairwise(points, 1)))
+
+
+@pytest.mark.parametrize("b", [1, 2, 3, 40])
+@pytest.mark.parametrize("n", [LANES - 1, LANES, LANES + 1, 2 * LANES, 3 * LANES + 5])
+def test_many_clouds_are_as_each_by_itself(n: int, b: int) -> None:
+    points = gaussian(n, b, 3, seed=n, dtype=torch.float32).mul(2).round()  # ties abound
+    assert torch.equal(merge_edges(points), torch.stack([merge_edges(cloud) for cloud in points]))
+    edges, lengths = _ops.edges_and_powers(points, 1.0, in_order=False)
+    np.testing.assert_array_equal(np.sort(lengths), death_times(points).numpy())
+    pairs = zip(edges.tolist(), merge_edges(points).tolist(), strict=True)
+    assert all(sorted(ours) == sorted(expected) for ours, expected in pairs)
 
 
 def test_leading_dimensions_are_clouds_of_their_own() -> None:

@@ -22,7 +22,6 @@ from corel.persistence._numba import Array, Scalar
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _modes_active = getattr(torch._C, "_len_torch_dispatch_stack", lambda: True)
 _tracing = getattr(torch._C, "_is_tracing", lambda: True)
-_is_legacy_batch = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda _: True)
 
 
 def applies(points: Any, p: float) -> TypeGuard[Tensor]:
@@ -56,28 +55,25 @@ def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool) -> Tensor:
 
 
 class _MissSums(torch.autograd.Function):
+    """The gradient is found with the sums: where it exists it does not change with the points (the local-constancy
+    lemma of the appendix), so that going backward is a product, which autograd can differentiate and batch itself.
+    """
+
     @staticmethod
     def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool) -> Tensor:
         clouds = _clouds(points)
-        edges, lengths = _ops.edges_and_powers(clouds, 1.0)
-        sums, slopes = np.empty(len(lengths), lengths.dtype), np.empty_like(lengths)
-        _miss(lengths, lengths.dtype.type(eta), drop_zeros, sums, slopes)
-        ctx.save_for_backward(points, torch.from_numpy(edges), torch.from_numpy(slopes))
+        edges, lengths = _ops.edges_and_powers(clouds, 1.0, in_order=False)
+        sums, forces = np.zeros(len(lengths), lengths.dtype), np.zeros(clouds.shape, lengths.dtype)
+        _pull(clouds.numpy(), edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, forces)
+        ctx.save_for_backward(points, torch.from_numpy(forces).reshape(points.shape))
         return torch.from_numpy(sums).reshape(points.shape[:-2])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        points, edges, slopes = ctx.saved_tensors
-        # A gradient that will be differentiated, or that is many at once, needs operators that know how.
-        if torch.is_grad_enabled() or _transforms_active() or _is_legacy_batch(gradient):
-            clouds = points.reshape(-1, *points.shape[-2:])
-            spread = _spread_by_torch(clouds, edges, slopes * gradient.reshape(-1, 1))
-        else:
-            forces, each = np.zeros((len(edges), *points.shape[-2:]), slopes.numpy().dtype), gradient.reshape(-1)
-            clouds = _clouds(points)
-            _spread(clouds.numpy(), edges.numpy(), slopes.numpy(), each.contiguous().resolve_neg().numpy(), forces)
-            spread = torch.from_numpy(forces)
-        return spread.reshape(points.shape), None, None
+        points, forces = ctx.saved_tensors
+        pulled = forces * gradient[..., None, None]
+        # Whoever differentiates again finds the points in the graph, with a derivative of zero.
+        return pulled + 0 * points if torch.is_grad_enabled() else pulled, None, None
 
 
 def _clouds(points: Tensor) -> Tensor:
@@ -85,35 +81,22 @@ def _clouds(points: Tensor) -> Tensor:
 
 
 @jit
-def _miss(lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, slopes: Array) -> None:
-    """Σ |ε - η| of each row of lengths, and the sign of every ε - η: 0 for a bar that is dropped."""
-    for k in range(lengths.shape[0]):
-        total = 0.0
-        for step in range(lengths.shape[1]):
-            miss = lengths[k, step] - eta
-            if drop_zeros and lengths[k, step] == 0:
-                miss = eta - eta
-            total += abs(miss)
-            slopes[k, step] = np.sign(miss)
-        sums[k] = total
-
-
-def _spread_by_torch(clouds: Tensor, edges: Tensor, weights: Tensor) -> Tensor:
-    """Each edge pushes its ends apart with its weight, along the sign of every coordinate of the gap."""
-    i, j = (end[..., None].expand(-1, -1, clouds.shape[-1]) for end in edges.unbind(-1))
-    forces = weights[..., None] * (clouds.gather(1, i) - clouds.gather(1, j)).sign()
-    return torch.zeros_like(clouds).scatter_add(1, i, forces).scatter_add(1, j, -forces)
-
-
-@jit
-def _spread(clouds: Array, edges: Array, slopes: Array, gradient: Array, forces: Array) -> None:
-    """The same, added to `forces`, with the weight of an edge its slope times its cloud's gradient."""
+def _pull(
+    clouds: Array, edges: Array, lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, forces: Array
+) -> None:
+    """Add Σ |ε - η| of each cloud to `sums` and its gradient to `forces`: every edge pulls its ends to the length η."""
     for k in range(clouds.shape[0]):
+        total = 0.0
         for step in range(edges.shape[1]):
+            if drop_zeros and lengths[k, step] == 0:
+                continue
+            miss = lengths[k, step] - eta
+            total += abs(miss)
+            slope = np.sign(miss)
             i, j = edges[k, step]
-            weight = slopes[k, step] * gradient[k]
             for d in range(clouds.shape[2]):
                 gap = clouds[k, i, d] - clouds[k, j, d]
-                force = (gap > 0) * weight - (gap < 0) * weight  # no branch: signs are impossible to guess
+                force = (gap > 0) * slope - (gap < 0) * slope  # no branch: signs are impossible to guess
                 forces[k, i, d] += force
                 forces[k, j, d] -= force
+        sums[k] = total

@@ -14,31 +14,44 @@ import numpy.typing as npt
 
 from corel._jit import jit, subkernel
 from corel._threads import run_chunks
+from corel.persistence import _lanes
 
 Array: TypeAlias = npt.NDArray[Any]
 Scalar: TypeAlias = Any  # a number of the width that the kernel is compiled for
 PRECOMPUTED = 0.0  # in place of p: the cloud is its own symmetric distance matrix
 _VECTOR = 16  # loops run over whole vector registers; the slots beyond the last vertex lie at infinity
-_INFINITY = {np.dtype(np.float32): np.int32(0x7F800000), np.dtype(np.float64): np.int64(0x7FF0000000000000)}
+_INFINITY: dict[Any, Any] = {
+    np.dtype(np.float32): np.int32(0x7F800000),
+    np.dtype(np.float64): np.int64(0x7FF0000000000000),
+}
 
 
-def merge_edges(clouds: Array, p: float) -> tuple[Array, Array, int]:
+def merge_edges(clouds: Array, p: float, *, in_order: bool = True) -> tuple[Array, Array, int]:
     """Edges ``[n, b-1, 2]`` in death order of ``clouds [n, b, D]``, their powers, and the first trouble met, or 0.
 
     The power of an edge is what the kernel orders by: its length for p = 1 and ∞, else its length to the power p.
     Trouble k > 0 is a value that is not finite in point k - 1, counted through all clouds; trouble k < 0 is an overflow
-    of the distances in cloud -k - 1.
+    of the distances in cloud -k - 1. Who needs no order saves the sorting.
     """
     n, b, dimension = clouds.shape
     edges, powers = np.empty((n, b - 1, 2), np.int64), np.empty((n, b - 1), clouds.dtype)
-    infinity = _INFINITY[clouds.dtype]
-    troubles = run_chunks(
-        lambda start, stop: _prim(clouds[start:stop], p, infinity, start, edges[start:stop], powers[start:stop]),
-        n,
-        work=n * b * b * dimension / 2,
-        grain=2e6,
-    )
+
+    def merge(start: int, stop: int) -> Any:
+        trouble = _merge(clouds[start:stop], p, start, edges[start:stop], powers[start:stop])
+        if in_order and not trouble:
+            _sort(edges[start:stop], powers[start:stop].view(_INFINITY[powers.dtype].dtype))
+        return trouble
+
+    troubles = run_chunks(merge, n, work=n * b * b * dimension / 2, grain=2e6)
     return edges, powers, next((trouble for trouble in troubles if trouble), 0)
+
+
+def _merge(clouds: Array, p: float, first: int, edges: Array, powers: Array) -> Any:
+    """Write edges and powers in Prim's order, by sixteen clouds at once where they are many and p = 1."""
+    done = _lanes.merge_edges(clouds, edges, powers) if p == 1 else 0
+    if done == len(clouds):
+        return 0
+    return _prim(clouds[done:], p, _INFINITY[clouds.dtype], first + done, edges[done:], powers[done:])
 
 
 @jit
@@ -53,33 +66,27 @@ def _prim(clouds: Array, p: float, infinity: Scalar, first: int, edges: Array, p
     bits = row.view(best.dtype)
     parent = np.empty(slots, np.int32)
     vertex = np.empty(slots, np.int32)
-    deaths = np.empty(b - 1, best.dtype)
-    codes = np.empty(b - 1, np.int64)
     for k in range(n):
         bad = _load(clouds[k], coordinates, joined, vertex)
         if bad >= 0:
             return (first + k) * b + bad + 1
         best[:] = infinity
         parent[:] = 0
+        deaths = powers[k].view(best.dtype)
         new: Scalar = np.int32(0)
         for step in range(b - 1):
             last = b - 2 - step
             outside = (last + _VECTOR) & -_VECTOR
             _distances(coordinates, joined, new, outside, p, row)
             death = _offer(bits, new, outside, best, parent)
+            if death >= infinity:
+                return -(first + k) - 1
             chosen = _closest(best, parent, vertex, outside, death)
             new = vertex[chosen]
             deaths[step] = death
-            codes[step] = _code(new, parent[chosen])
+            edges[k, step, 0] = min(new, parent[chosen])
+            edges[k, step, 1] = max(new, parent[chosen])
             _move_into_tree(chosen, last, infinity, coordinates, joined, best, parent, vertex)
-        order = _death_order(deaths, codes)
-        sorted_deaths = powers[k].view(best.dtype)
-        for step in range(b - 1):
-            sorted_deaths[step] = deaths[order[step]]
-            edges[k, step, 0] = codes[order[step]] >> 32
-            edges[k, step, 1] = codes[order[step]] & 0xFFFFFFFF
-        if b > 1 and deaths[order[-1]] >= infinity:
-            return -(first + k) - 1
     return 0
 
 
@@ -185,19 +192,22 @@ def _move_into_tree(
     best[last] = infinity
 
 
-@subkernel
-def _code(one: Scalar, other: Scalar) -> Scalar:
-    """Both ends of an edge in one number that orders like (i, j)."""
-    return np.int64(min(one, other)) << 32 | np.int64(max(one, other))
+@jit
+def _sort(edges: Array, deaths: Array) -> None:
+    """Put the edges of each cloud, and their deaths as integers, into death order; equal ones by (i, j)."""
+    for k in range(len(edges)):
+        order = _death_order(deaths[k], edges[k])
+        edges[k] = edges[k][order]
+        deaths[k] = deaths[k][order]
 
 
 @subkernel
-def _death_order(deaths: Array, codes: Array) -> Array:
+def _death_order(deaths: Array, edges: Array) -> Array:
     """Ascending by (death, i, j); edges are ordered by their ends only when deaths tie."""
     order = _sorted_by_bytes(deaths, np.arange(len(deaths)))
     for step in range(1, len(order)):
         if deaths[order[step]] == deaths[order[step - 1]]:
-            return _sorted_by_bytes(deaths, np.argsort(codes))
+            return _sorted_by_bytes(deaths, np.argsort(edges[:, 0] << 32 | edges[:, 1]))
     return order
 
 

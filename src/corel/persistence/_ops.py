@@ -105,9 +105,9 @@ def _of_distances(matrices: Tensor) -> Tensor:
     return _torch.merge_edges(matrices)
 
 
-def edges_and_powers(clouds: Tensor, p: float) -> tuple[_numba.Array, _numba.Array]:
+def edges_and_powers(clouds: Tensor, p: float, *, in_order: bool = True) -> tuple[_numba.Array, _numba.Array]:
     """What `_numba.merge_edges` finds in ``clouds [n, b, D]``; its troubles are raised."""
-    edges, powers, trouble = _numba.merge_edges(clouds.numpy(), p)
+    edges, powers, trouble = _numba.merge_edges(clouds.numpy(), p, in_order=in_order)
     if trouble > 0:
         raise non_finite(*divmod(trouble - 1, clouds.shape[1]))
     if trouble < 0:
