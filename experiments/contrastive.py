@@ -91,7 +91,7 @@ class Variant:
 VARIANTS: dict[str, Variant] = {
     "the preset": Variant(),
     "batches of 128, step size 2e-3": Variant({"batch_size": 128, "learning_rate": 2e-3}),
-    "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4}, {"GROWING": (0.5, 0.75)}),
+    "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4, "view_hold": 0.5}),
     "decoupled loss": Variant(loss="decoupled"),
     "temperature 0.1": Variant(constants={"TEMPERATURE": 0.1}),
     "no turn of colours": Variant(constants={"HUE": 0.0}),
