@@ -104,9 +104,28 @@ def stronger(records: Path = RESULTS) -> str:
 
 
 def _deaths(document: dict[str, Any]) -> str:
-    epochs, minutes = document["config"]["epochs"], document["config"]["minutes"]
-    alpha, epsilon, beta = document["config"]["deaths"]
+    config = document["config"]
+    alpha, epsilon, beta = config["deaths"]
     return (
-        f"{epochs} epochs, {minutes:.0f} minutes on one core. The mean death times of whole images are "
-        f"α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f}, where the loss asks for 2."
+        f"{config['epochs']} epochs, {config['minutes']:.0f} minutes, threads: {config['threads']}. The mean death "
+        f"times of whole images are α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f}, where the loss asks for 2."
     )
+
+
+def variants(records: Path = RESULTS) -> str:
+    """What was tried on the contrastive objective: AUC on folds of each change beside none."""
+    if pending := not_run("contrastive", records=records):
+        return pending
+    config, found = read("contrastive", records)["config"], results("contrastive", records)
+    unchanged = next(iter(found.values()))["auc"]["contrast"]["η"]
+    rows = [
+        [name, f"{each['seconds'] / 60:.1f}", f"{each['auc']['count']['η']:.3f}", f"{contrast['η']:.3f}",
+         f"{max(contrast.values()):.3f}", signed(contrast["η"] - unchanged)]
+        for name, each in found.items()
+        for contrast in [each["auc"]["contrast"]]
+    ]  # fmt: skip
+    heading = [
+        f"{config['images']:,} images, m = {config['exemplars']}", "minutes of training", "count", "contrast",
+        "contrast, best radius", "to the first row",
+    ]  # fmt: skip
+    return section("contrastive", records, markdown(heading, rows))

@@ -54,14 +54,14 @@ def auxiliary_of_figures(data: Path) -> str:
     return "cifar100" if is_here("cifar100", data) else "tiny-imagenet"
 
 
-def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> Backbone:
+def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path, threads: int = 1) -> Backbone:
     """The backbone of this training: the one that ships if it is the same, else trained unless it was."""
     if (name := f"{auxiliary}-16x10") in shipped():
         backbone = Backbone.load(name)
         if _config_of(backbone) == config:
             return backbone
     file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
-    return train_once(titled(split(auxiliary, "train", data), auxiliary), config, file)
+    return train_once(titled(split(auxiliary, "train", data), auxiliary), config, file, threads)
 
 
 def titled(images: ImageSet, auxiliary: str) -> ImageSet:
@@ -83,16 +83,16 @@ def _changes(config: TrainConfig) -> str:
     )
 
 
-def train_once(images: ImageSet, config: TrainConfig, file: Path) -> Backbone:
+def train_once(images: ImageSet, config: TrainConfig, file: Path, threads: int = 1) -> Backbone:
     """The backbone in `file`, trained unless it was."""
     if not file.exists():
-        _train(images, config, file)
+        _train(images, config, file, threads)
     return Backbone.load(file)
 
 
-def _train(images: ImageSet, config: TrainConfig, file: Path) -> None:
+def _train(images: ImageSet, config: TrainConfig, file: Path, threads: int) -> None:
     before = torch.get_num_threads()
-    torch.set_num_threads(1)  # the number of threads decides the weights; the shipped ones were trained with one
+    torch.set_num_threads(threads)  # their number decides the weights
     try:
         train(images, config, run_dir=file.with_suffix("")).save(file)
     finally:

@@ -32,8 +32,8 @@ TABLES: dict[str, Callable[[], str]] = {
         _comparison.published, _comparison.scores,
         _ablations.branching, _ablations.weights, _studies.radius, _studies.lifetimes, _ablations.control,
         _ablations.worth, _studies.variability, _studies.density, commands,
-        _encoders.precision, _encoders.longer, _encoders.stronger, _encoders.domains, _benefit.benefit,
-        _speed.speed, _speed.targets, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
+        _encoders.precision, _encoders.longer, _encoders.stronger, _encoders.variants, _encoders.domains,
+        _benefit.benefit, _speed.speed, _speed.targets, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -20,6 +20,7 @@ from experiments.backbones import SHIPPED
 
 SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
 EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120
+THREADS = 2
 
 
 def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
@@ -45,18 +46,21 @@ def ship(backbone: Backbone, found: dict[str, Any]) -> None:
     config = backbone.metadata["config"]
     seconds = sum(epoch["seconds"] for epoch in backbone.metadata["history"])
     record(NAME, config=config, results=log, seed=config["seed"], seconds=seconds, folder=SHIPPED)
-    (SHIPPED / f"{NAME}.md").write_text(_cards.contrastive_card(NAME, SOURCE, backbone))
+    (SHIPPED / f"{NAME}.md").write_text(_cards.contrastive_card(NAME, SOURCE, backbone, THREADS))
 
 
 def main() -> None:
     """Read the command line, train unless it was, measure and ship."""
     arguments = folders(__doc__, ("data", "runs"))
     config = TrainConfig.preset("contrastive")
-    backbone = trained(SOURCE, config, arguments.data, arguments.runs)
+    backbone = trained(SOURCE, config, arguments.data, arguments.runs, THREADS)
     started = time.perf_counter()
     found = measure(backbone, arguments.data)
     ship(backbone, found)
     minutes = sum(epoch["seconds"] for epoch in backbone.metadata["history"]) / 60
     deaths = [round(float(death), 4) for death in backbone.deaths.mean(axis=0)]
-    settings = {**asdict(config), "digest": backbone.digest, "draws": DRAWS, "minutes": minutes, "deaths": deaths}
+    settings = {
+        **asdict(config), "threads": THREADS, "digest": backbone.digest, "draws": DRAWS,
+        "minutes": minutes, "deaths": deaths,
+    }  # fmt: skip
     record("stronger", config=settings, results=found, seed=config.seed, seconds=time.perf_counter() - started)

@@ -17,7 +17,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "contrast": _comparison.scores, "branching": _ablations.branching, "weights": _ablations.weights,
     "radius": _studies.radius, "lifetimes": _studies.lifetimes, "control": _ablations.control,
     "variability": _studies.variability, "density": _studies.density, "precision": _encoders.precision,
-    "longer": _encoders.longer, "stronger": _encoders.stronger,
+    "longer": _encoders.longer, "stronger": _encoders.stronger, "contrastive": _encoders.variants,
     "benefit": _benefit.benefit, "domains": _encoders.domains,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
@@ -188,11 +188,20 @@ def test_the_stronger_encoder_stands_beside_the_paper_s(tmp_path: Path) -> None:
     mean = {"auxiliary": "tiny-imagenet", "evaluated": "cifar10", "count": 0.75, "contrast": 0.76}
     record("backbones", config={}, results={"means": [mean]}, seed=0, seconds=1, folder=tmp_path)
     rows = [{"method": score, "exemplars": 120, "mean": auc} for score, auc in (("count", 0.80), ("contrast", 0.84))]
-    config = {"epochs": 12, "minutes": 60.0, "deaths": [1.1, 1.9, 2.7]}
+    config = {"epochs": 12, "minutes": 60.0, "threads": 2, "deaths": [1.1, 1.9, 2.7]}
     record("stronger", config=config, results={"cifar10": rows}, seed=0, seconds=1, folder=tmp_path)
     shown = _encoders.stronger(tmp_path)
     assert "| CIFAR-10, contrast | 0.760 | 0.840 | +0.0800 |" in shown
     assert "ε̂ = 1.90" in shown
+
+
+def test_variants_are_compared_with_the_first(tmp_path: Path) -> None:
+    def measured(contrast: float) -> dict[str, Any]:
+        return {"seconds": 90, "auc": {"count": {"η": 0.7}, "contrast": {"η": contrast, "5%": 0.79}}}
+
+    found = {"the preset": measured(0.78), "another": measured(0.77)}
+    put(tmp_path, "contrastive", found, images=20_000, exemplars=120)
+    assert "| another | 1.5 | 0.700 | 0.770 | 0.790 | −0.0100 |" in _encoders.variants(tmp_path)
 
 
 def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) -> None:

@@ -82,13 +82,17 @@ def test_turning_the_colours_keeps_their_mean_and_a_third_of_the_circle_moves_th
     torch.testing.assert_close(turned[0], images[0].roll(1, dims=0))
 
 
-def test_views_grow_to_the_size_of_the_images() -> None:
-    objective = Contrastive(replace(SMALL, view_size=8), (16, 16, 3))
+@pytest.mark.parametrize(("hold", "steps"), [(0.0, (15, 15, 10)), (0.5, (25, 5, 10))])
+def test_views_grow_to_the_size_of_the_images(hold: float, steps: tuple[int, ...]) -> None:
+    objective = Contrastive(replace(SMALL, view_size=8, view_hold=hold), (16, 16, 3))
     sizes = []
     for step in range(40):
         objective.progress = step / 40
         sizes.append(objective.view_size())
-    assert sizes == [8] * 15 + [12] * 15 + [16] * 10
+    assert sizes == [8] * steps[0] + [12] * steps[1] + [16] * steps[2]
+
+
+def test_views_without_a_size_are_as_large_as_images() -> None:
     assert Contrastive(SMALL, (16, 16, 3)).view_size() == 16
     objective = Contrastive(replace(SMALL, view_size=9), (16, 16, 3))  # not a whole number of steps away
     objective.progress = 0.75
