@@ -92,6 +92,11 @@ def test_views_grow_to_the_size_of_the_images(hold: float, steps: tuple[int, ...
     assert sizes == [8] * steps[0] + [12] * steps[1] + [16] * steps[2]
 
 
+def test_views_must_grow_in_the_end() -> None:
+    with pytest.raises(ValueError, match=r"view_hold must be from 0 to below 0.75, got 0.8"):
+        replace(SMALL, view_hold=0.8)
+
+
 def test_views_without_a_size_are_as_large_as_images() -> None:
     assert Contrastive(SMALL, (16, 16, 3)).view_size() == 16
     objective = Contrastive(replace(SMALL, view_size=9), (16, 16, 3))  # not a whole number of steps away
