@@ -26,7 +26,7 @@ from corel.images import ImageSet
 from corel.objectives import _views, contrastive
 from corel.oneclass import backbone_settings
 from corel.training import TrainConfig
-from experiments._encoded import DRAWS, Encoded
+from experiments._encoded import DRAWS, Encoded, Latents
 from experiments._parts import Part, run_parts
 from experiments._trainings import folders, split, titled, train_once
 from experiments.control import in_batch_distances
@@ -36,7 +36,8 @@ EXEMPLARS = 120
 SHARES = (0.02, 0.05, 0.1)
 SCORES = ("count", "contrast")
 TESTED, ENROLLABLE = 5_000, 10_000
-SHORT: dict[str, Any] = {"epochs": 3}
+SHORT: dict[str, Any] = {"epochs": 3, "view_hold": 0.0}
+BASE = "where the search began"
 
 
 def decoupled(projected: Tensor, temperature: float) -> Tensor:
@@ -67,10 +68,12 @@ class Variant:
     config: dict[str, Any] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
     loss: str | None = None
+    mirrored: bool = False  # whether latents are the mean over an image and its mirror image
 
     def settings(self) -> dict[str, Any]:
         """Everything that decides the training, as JSON has it."""
-        return {"config": asdict(self.training()), "constants": self.constants, "loss": self.loss, "images": IMAGES}
+        changed = {"constants": self.constants, "loss": self.loss, **({"mirrored": True} if self.mirrored else {})}
+        return {"config": asdict(self.training()), **changed, "images": IMAGES}
 
     def training(self) -> TrainConfig:
         """The preset with this variant's changes."""
@@ -89,23 +92,38 @@ class Variant:
 
 
 VARIANTS: dict[str, Variant] = {
-    "the preset": Variant(),
+    BASE: Variant(),
+    "latents averaged with the mirror image's": Variant(mirrored=True),
     "batches of 128, step size 2e-3": Variant({"batch_size": 128, "learning_rate": 2e-3}),
     "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4, "view_hold": 0.5}),
     "decoupled loss": Variant(loss="decoupled"),
     "temperature 0.1": Variant(constants={"TEMPERATURE": 0.1}),
     "no turn of colours": Variant(constants={"HUE": 0.0}),
     "crops of 8 % and more": Variant(constants={"AREA": (0.08, 1.0)}),
+    "32 branches of 5": Variant({"branches": 32, "branch_dim": 5}),
+    "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),
+    "connectivity of all 256 latents": Variant({"cloud_size": 256, "weight": 1 / 255}),
+    "connectivity four times heavier": Variant({"weight": 4 / 127}),
+    "no growing: views of 32 pixels, 2 epochs": Variant({"epochs": 2, "view_size": None}),
 }
 
 
-def fold(backbone: Backbone, data: Path) -> Encoded:
+def fold(backbone: Backbone, data: Path, mirrored: bool) -> Encoded:
     """Part of CIFAR-10's train split to test on and another to enrol from, encoded."""
     images = split("cifar10", "train", data)
     order = np.random.default_rng(0).permutation(len(images))
     tests, rest = images.take(order[:TESTED]), images.take(order[TESTED : TESTED + ENROLLABLE])
-    asked, known = (backbone.encode(part, progress=True) for part in (tests, rest))
+    asked, known = (encode(backbone, part, mirrored) for part in (tests, rest))
     return Encoded(rest, known, asked, np.asarray(tests.labels), backbone_settings(backbone))
+
+
+def encode(backbone: Backbone, images: ImageSet, mirrored: bool) -> Latents:
+    """Latents of the images, or their mean with those of the mirror images."""
+    latents = backbone.encode(images, progress=True)
+    if mirrored:
+        latents += backbone.encode(images.pixels[:, :, ::-1], progress=True)
+        latents /= 2
+    return latents
 
 
 def radii_of(backbone: Backbone, shares: tuple[float, ...] = SHARES) -> dict[str, float]:
@@ -114,9 +132,9 @@ def radii_of(backbone: Backbone, shares: tuple[float, ...] = SHARES) -> dict[str
     return {"η": backbone.eta, **{f"{share:.0%}": float(np.quantile(distances, share)) for share in shares}}
 
 
-def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
+def measure(backbone: Backbone, data: Path, mirrored: bool = False) -> dict[str, Any]:
     """AUC by score and radius, and the death times that go with it."""
-    encoded, radii = fold(backbone, data), radii_of(backbone)
+    encoded, radii = fold(backbone, data, mirrored), radii_of(backbone)
     ways = {name: replace(encoded, settings={**encoded.settings, "radius": r}) for name, r in radii.items()}
     return {
         "deaths": backbone.deaths.mean(0).tolist(),
@@ -133,9 +151,10 @@ def auxiliary_images(data: Path) -> ImageSet:
 
 
 def _measure(name: str, variant: Variant, data: Path, runs: Path) -> dict[str, Any]:
+    file = runs / f"variant-{BASE if variant.mirrored else name}.safetensors"
     with variant.in_force():
-        backbone = train_once(auxiliary_images(data), variant.training(), runs / f"variant-{name}.safetensors")
-    return measure(backbone, data)
+        backbone = train_once(auxiliary_images(data), variant.training(), file)
+    return measure(backbone, data, variant.mirrored)
 
 
 def main() -> None:
