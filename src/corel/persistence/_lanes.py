@@ -115,27 +115,27 @@ def _write_offer(context: Any, builder: Any, signature: Any, arguments: Any) -> 
     `best` and `code` are, for each vertex outside, the length of its shortest edge into the tree, as the integer of the
     same bits, and the edge's ends; the last three arguments take where they are least, and what is there.
     """
-    step = _Vectors(context, builder, signature, arguments)
-    coordinates, joined = step.rows(0, _FLOATS), step.rows(1, _FLOATS)
-    new, vertex, best, code = (step.rows(k, _INTEGERS) for k in range(2, 6))
-    outside, dimension = arguments[6], step.length(1)
-    shortest, least, place, here = (step.variable(start) for start in (_LARGEST, _LARGEST, 0, 0))
-    tree = step.load(new, outside.type(0))
+    lanes = _Vectors(context, builder, signature, arguments)
+    coordinates, joined = lanes.rows(0, _FLOATS), lanes.rows(1, _FLOATS)
+    new, vertex, best, code = (lanes.rows(k, _INTEGERS) for k in range(2, 6))
+    outside, dimension = arguments[6], lanes.length(1)
+    shortest, least, place, here = (lanes.variable(start) for start in (_LARGEST, _LARGEST, 0, 0))
+    tree = lanes.load(new, outside.type(0))
     with cgutils.for_range(builder, outside) as vertices:
         v = vertices.index
-        distance = step.distance(coordinates, joined, v, dimension)
-        known = (step.load(best, v), step.load(code, v))
-        known = step.smaller((distance, step.code(step.load(vertex, v), tree)), known)[0]
-        step.store(known[0], best, v)
-        step.store(known[1], code, v)
+        distance = lanes.distance(coordinates, joined, v, dimension)
+        known = (lanes.load(best, v), lanes.load(code, v))
+        known = lanes.smaller((distance, lanes.code(lanes.load(vertex, v), tree)), known)[0]
+        lanes.store(known[0], best, v)
+        lanes.store(known[1], code, v)
         held, index = (builder.load(shortest), builder.load(least)), builder.load(here)
-        held, closer = step.smaller(known, held)
+        held, closer = lanes.smaller(known, held)
         builder.store(held[0], shortest)
         builder.store(held[1], least)
         builder.store(builder.select(closer, index, builder.load(place)), place)
-        builder.store(builder.add(index, step.all(1)), here)
+        builder.store(builder.add(index, lanes.all(1)), here)
     for k, found in ((7, place), (8, shortest), (9, least)):
-        step.store(builder.load(found), step.rows(k, _INTEGERS), outside.type(0))
+        lanes.store(builder.load(found), lanes.rows(k, _INTEGERS), outside.type(0))
     return context.get_dummy_value()
 
 
@@ -168,7 +168,6 @@ class _Vectors:
         """The bits of Σ_d |x_d - y_d|, summed coordinate by coordinate as in every kernel."""
         write = self.builder
         total = cgutils.alloca_once_value(write, ir.Constant(_FLOATS, [0.0] * LANES))
-        write.store(ir.Constant(_FLOATS, [0.0] * LANES), total)
         with cgutils.for_range(write, dimension) as loop:
             row = write.add(write.mul(v, dimension), loop.index)
             gap = write.fsub(self.load(coordinates, row), self.load(joined, loop.index))
