@@ -76,10 +76,9 @@ by the connectivity loss of the paper. Load it with `corel.Backbone.load("{name}
 ## Training
 
 The preset `contrastive`: NT-Xent plus λ = {weight:.4f} times the connectivity loss of {cloud_size} latents at
-η = {eta:g}, AdamW on one cycle up to {learning_rate:g}, batches of {batch_size}, views of {view_size}
-pixels that begin to grow after {view_hold:.0%} of the training and reach 32 after three quarters, {epochs} epochs, seed
-{seed}, {minutes:.0f} minutes on {threads} cores. The log lies beside this file as `{name}.json`;
-`python -m experiments stronger` makes both again.
+η = {eta:g}, AdamW on one cycle up to {learning_rate:g}, batches of {batch_size}, views that grow from {view_size}
+pixels to 32, {epochs} epochs, seed {seed}, {minutes:.0f} minutes on {threads} cores. The log lies beside this file as
+`{name}.json`; `python -m experiments stronger` makes both again.
 
 ## Measured
 

@@ -36,7 +36,7 @@ EXEMPLARS = 120
 SHARES = (0.02, 0.05, 0.1)
 SCORES = ("count", "contrast")
 TESTED, ENROLLABLE = 5_000, 10_000
-SHORT: dict[str, Any] = {"epochs": 3, "view_hold": 0.0}
+SHORT: dict[str, Any] = {"epochs": 3}
 BASE = "where the search began"
 
 
@@ -95,7 +95,8 @@ VARIANTS: dict[str, Variant] = {
     BASE: Variant(),
     "latents averaged with the mirror image's": Variant(mirrored=True),
     "batches of 128, step size 2e-3": Variant({"batch_size": 128, "learning_rate": 2e-3}),
-    "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4, "view_hold": 0.5}),
+    "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4}, {"GROWING": (0.5, 0.75)}),
+    "no growing: views of 32 pixels, 2 epochs": Variant({"epochs": 2, "view_size": None}),
     "decoupled loss": Variant(loss="decoupled"),
     "temperature 0.1": Variant(constants={"TEMPERATURE": 0.1}),
     "no turn of colours": Variant(constants={"HUE": 0.0}),
@@ -104,7 +105,6 @@ VARIANTS: dict[str, Variant] = {
     "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),
     "connectivity of all 256 latents": Variant({"cloud_size": 256, "weight": 1 / 255}),
     "connectivity four times heavier": Variant({"weight": 4 / 127}),
-    "no growing: views of 32 pixels, 2 epochs": Variant({"epochs": 2, "view_size": None}),
 }
 
 

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-GROWN = 0.75  # share of the training after which contrastive views are as large as the images
-
 
 def _parameter(default: Any, explanation: str) -> Any:
     return field(default=default, metadata={"help": explanation})
@@ -43,7 +41,6 @@ class TrainConfig:
     view_size: int | None = _parameter(
         None, "side of the first contrastive views, which grow to the images'; None is theirs"
     )
-    view_hold: float = _parameter(0.0, "share of the training before views begin to grow; full-grown at three quarters")
     epochs: int = _parameter(50, "passes over the images")
     learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
     schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
@@ -64,7 +61,6 @@ class TrainConfig:
             _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
         _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
-        _require(0 <= self.view_hold < GROWN, f"view_hold must be from 0 to below {GROWN}, got {self.view_hold}")
         _require(2 <= self.shaped <= self.batch_size, f"cloud_size must be 2 to batch_size, got {self.cloud_size}")
         for name in ("weight", "weight_decay"):
             value = getattr(self, name)
@@ -101,7 +97,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "cloud_size": 128,
         "batch_size": 256,
         "view_size": 16,
-        "epochs": 12,
+        "epochs": 24,
         "learning_rate": 3e-3,
         "schedule": "one-cycle",
         "weight_decay": 0.01,

@@ -16,6 +16,7 @@ from corel.backbone import Backbone
 from corel.loss import ConnectivityLoss
 from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import _turn, random_views
+from corel.objectives import contrastive
 from corel.objectives.contrastive import Contrastive, nt_xent
 from corel.training import TrainConfig, TrainingInterrupted, train
 
@@ -82,19 +83,17 @@ def test_turning_the_colours_keeps_their_mean_and_a_third_of_the_circle_moves_th
     torch.testing.assert_close(turned[0], images[0].roll(1, dims=0))
 
 
-@pytest.mark.parametrize(("hold", "steps"), [(0.0, (15, 15, 10)), (0.5, (25, 5, 10))])
-def test_views_grow_to_the_size_of_the_images(hold: float, steps: tuple[int, ...]) -> None:
-    objective = Contrastive(replace(SMALL, view_size=8, view_hold=hold), (16, 16, 3))
+@pytest.mark.parametrize(("start", "steps"), [(0.0, (15, 15, 10)), (0.5, (25, 5, 10))])
+def test_views_grow_to_the_size_of_the_images(
+    start: float, steps: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contrastive, "GROWING", (start, 0.75))
+    objective = Contrastive(replace(SMALL, view_size=8), (16, 16, 3))
     sizes = []
     for step in range(40):
         objective.progress = step / 40
         sizes.append(objective.view_size())
     assert sizes == [8] * steps[0] + [12] * steps[1] + [16] * steps[2]
-
-
-def test_views_must_grow_in_the_end() -> None:
-    with pytest.raises(ValueError, match=r"view_hold must be from 0 to below 0.75, got 0.8"):
-        replace(SMALL, view_hold=0.8)
 
 
 def test_views_without_a_size_are_as_large_as_images() -> None:

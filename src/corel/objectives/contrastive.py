@@ -6,13 +6,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
-from corel._config import GROWN, TrainConfig
+from corel._config import TrainConfig
 from corel.objectives._base import Objective, image_shape
 from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import random_views
 
 TEMPERATURE = 0.2
 HIDDEN, PROJECTED = 256, 128  # the projection's widths
+GROWING = (0.0, 0.75)  # shares of the training between which views grow to the size of the images
 
 
 class Contrastive(Objective):
@@ -30,7 +31,6 @@ class Contrastive(Objective):
         super().__init__(config, item_shape)
         self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
         self.sizes = (min(config.view_size or item_shape[0], item_shape[0]), item_shape[0])
-        self.hold = config.view_hold
         self.projection = nn.Sequential(
             nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
         )
@@ -44,8 +44,8 @@ class Contrastive(Objective):
 
     def view_size(self) -> int:
         """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""
-        first, last = self.sizes
-        grown = (self.progress - self.hold) / (GROWN - self.hold)
+        (first, last), (start, end) = self.sizes, GROWING
+        grown = (self.progress - start) / (end - start)
         return last if grown >= 1 else first + int((last - first) * max(grown, 0.0)) // 4 * 4
 
 
