@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from corel._schedule import step_size
 from corel.backbone import Backbone
 from corel.loss import ConnectivityLoss
+from corel.objectives import contrastive
 from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import _turn, random_views
-from corel.objectives import contrastive
 from corel.objectives.contrastive import Contrastive, nt_xent
 from corel.training import TrainConfig, TrainingInterrupted, train
 
