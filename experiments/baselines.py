@@ -101,11 +101,12 @@ def stratified(images: ImageSet, count: int, seed: int) -> ImageSet:
 def parts(methods: dict[str, Baseline], train: ImageSet, test: ImageSet, protocol: Protocol) -> list[Part]:
     """Every method on every class, and then ours on the images that ADT scored."""
     whole = product(methods.items(), enumerate(train.classes))
+    encoders = {name: Backbone.load(name).digest for name in BACKBONES}
     return [
         *(Part(part_name(name, kind), describe(baseline, protocol),
                partial(measure, name, baseline, label, train, test, protocol))
           for (name, baseline), (label, kind) in whole),
-        Part(OURS, {"protocol": vars(protocol), "backbones": BACKBONES}, partial(ours, train, test, protocol)),
+        Part(OURS, {"protocol": vars(protocol), "backbones": encoders}, partial(ours, train, test, protocol)),
     ]  # fmt: skip
 
 
