@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -60,8 +60,13 @@ def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path, threads
         backbone = Backbone.load(name)
         if _config_of(backbone) == config:
             return backbone
-    file = runs / f"{auxiliary}-{_changes(config)}.safetensors"
-    return train_once(titled(split(auxiliary, "train", data), auxiliary), config, file, threads)
+    name = f"{auxiliary}-{_changes(config)}" + (f"-threads-{threads}" if threads > 1 else "")
+    return train_once(lambda: auxiliary_images(auxiliary, data), config, runs / f"{name}.safetensors", threads)
+
+
+def auxiliary_images(auxiliary: str, data: Path) -> ImageSet:
+    """The train split of a known dataset, called what a backbone's card should say of it."""
+    return titled(split(auxiliary, "train", data), auxiliary)
 
 
 def titled(images: ImageSet, auxiliary: str) -> ImageSet:
@@ -83,10 +88,10 @@ def _changes(config: TrainConfig) -> str:
     )
 
 
-def train_once(images: ImageSet, config: TrainConfig, file: Path, threads: int = 1) -> Backbone:
+def train_once(images: Callable[[], ImageSet], config: TrainConfig, file: Path, threads: int = 1) -> Backbone:
     """The backbone in `file`, trained unless it was."""
     if not file.exists():
-        _train(images, config, file, threads)
+        _train(images(), config, file, threads)
     return Backbone.load(file)
 
 

@@ -100,9 +100,9 @@ def radii_for(name: str, data: Path, runs: Path) -> dict[str, float]:
     """The radii of one encoder; without the loss there is one more, that matches the other's."""
     shaped, free = (trained(AUXILIARY, config, data, runs) for config in CONFIGS.values())
     if name == WITH:
-        return radii_of(shaped, SHARES)
+        return radii_of(shaped, shaped.background, SHARES)
     matched = matched_radius(shaped.background, free.background, free.branches, shaped.eta, free.batch_size)
-    return {**radii_of(free, SHARES), "matched": matched}
+    return {**radii_of(free, free.background, SHARES), "matched": matched}
 
 
 def _measure(name: str, data: Path, runs: Path) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _measure(name: str, data: Path, runs: Path) -> dict[str, Any]:
 def main() -> None:
     """Read the command line, train and measure what is missing."""
     arguments = folders(__doc__, ("data", "runs"))
-    settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "decided": DECIDED, "rate": RATE}
+    settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "shares": SHARES, "decided": DECIDED, "rate": RATE}
     parts = [
         Part(name, {**asdict(config), **settings}, partial(_measure, name, arguments.data, arguments.runs))
         for name, config in CONFIGS.items()

@@ -1,13 +1,15 @@
 """What the contrastive objective needs, on folds of CIFAR-10's train split.
 
-Every variant is one change away from a short form of the preset: trained on 20,000 images of Tiny-ImageNet for a few
-minutes, and measured on images of CIFAR-10's train split, so that no test image decides anything. Beside the radius η,
-scores are measured at radii that hold a given share of the distances between background latents, so that the scale of
-the latents plays no part. Writes experiments/results/contrastive.json.
+Every variant is one idea away from a short form of the preset: trained on 20,000 images of Tiny-ImageNet for a few
+minutes, about as long as each other, and measured on images of CIFAR-10's train split, so that no test image decides
+anything. Beside the radius η, scores are measured at radii that hold a given share of the distances between background
+latents, so that the scale of the latents plays no part. Writes experiments/results/contrastive.json.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -28,7 +30,7 @@ from corel.oneclass import backbone_settings
 from corel.training import TrainConfig
 from experiments._encoded import DRAWS, Encoded, Latents
 from experiments._parts import Part, run_parts
-from experiments._trainings import folders, split, titled, train_once
+from experiments._trainings import auxiliary_images, folders, split, train_once
 from experiments.control import in_batch_distances
 
 AUXILIARY, IMAGES = "tiny-imagenet", 20_000
@@ -37,7 +39,9 @@ SHARES = (0.02, 0.05, 0.1)
 SCORES = ("count", "contrast")
 TESTED, ENROLLABLE = 5_000, 10_000
 SHORT: dict[str, Any] = {"epochs": 3}
-BASE = "where the search began"
+BASE = "the preset, shortened"
+MEASURED = {"exemplars": EXEMPLARS, "shares": SHARES, "tested": TESTED, "enrollable": ENROLLABLE}
+BACKGROUND = 4_000  # latents, as many as a backbone holds
 
 
 def decoupled(projected: Tensor, temperature: float) -> Tensor:
@@ -51,7 +55,10 @@ def decoupled(projected: Tensor, temperature: float) -> Tensor:
 
 
 def barlow_twins(projected: Tensor, temperature: float) -> Tensor:
-    """No negatives: coordinates agree between the views and not with each other; `temperature` plays no part."""
+    """No negatives: coordinates agree between the views and not with each other; `temperature` plays no part.
+
+    0.005 weighs the disagreement as its authors do; a tenth of the whole is of NT-Xent's size at the start.
+    """
     first, second = ((half - half.mean(0)) / (half.std(0) + 1e-6) for half in projected.chunk(2))
     correlations = first.T @ second / len(first)
     agree = (1 - correlations.diagonal()).square().sum()
@@ -70,10 +77,18 @@ class Variant:
     loss: str | None = None
     mirrored: bool = False  # whether latents are the mean over an image and its mirror image
 
-    def settings(self) -> dict[str, Any]:
+    def training_settings(self) -> dict[str, Any]:
         """Everything that decides the training, as JSON has it."""
-        changed = {"constants": self.constants, "loss": self.loss, **({"mirrored": True} if self.mirrored else {})}
-        return {"config": asdict(self.training()), **changed, "images": IMAGES}
+        return {"config": asdict(self.training()), "constants": self.constants, "loss": self.loss, "images": IMAGES}
+
+    def settings(self) -> dict[str, Any]:
+        """Everything that decides the result."""
+        return {**self.training_settings(), "mirrored": self.mirrored, **MEASURED}
+
+    def file(self, runs: Path) -> Path:
+        """Where the trained encoder lies."""
+        digest = hashlib.sha256(json.dumps(self.training_settings(), sort_keys=True).encode()).hexdigest()
+        return runs / f"variant-{digest[:12]}.safetensors"
 
     def training(self) -> TrainConfig:
         """The preset with this variant's changes."""
@@ -109,12 +124,15 @@ VARIANTS: dict[str, Variant] = {
 
 
 def fold(backbone: Backbone, data: Path, mirrored: bool) -> Encoded:
-    """Part of CIFAR-10's train split to test on and another to enrol from, encoded."""
+    """Part of CIFAR-10's train split to test on and another to enrol from, encoded, and the background likewise."""
     images = split("cifar10", "train", data)
     order = np.random.default_rng(0).permutation(len(images))
     tests, rest = images.take(order[:TESTED]), images.take(order[TESTED : TESTED + ENROLLABLE])
     asked, known = (encode(backbone, part, mirrored) for part in (tests, rest))
-    return Encoded(rest, known, asked, np.asarray(tests.labels), backbone_settings(backbone))
+    settings = backbone_settings(backbone)
+    if mirrored:
+        settings["background"] = encode(backbone, learnt_from(data).take(np.arange(BACKGROUND)), mirrored)
+    return Encoded(rest, known, asked, np.asarray(tests.labels), settings)
 
 
 def encode(backbone: Backbone, images: ImageSet, mirrored: bool) -> Latents:
@@ -126,15 +144,16 @@ def encode(backbone: Backbone, images: ImageSet, mirrored: bool) -> Latents:
     return latents
 
 
-def radii_of(backbone: Backbone, shares: tuple[float, ...] = SHARES) -> dict[str, float]:
+def radii_of(backbone: Backbone, background: Latents, shares: tuple[float, ...] = SHARES) -> dict[str, float]:
     """η, and the radii that hold the shares of distances between background latents, all branches together."""
-    distances = in_batch_distances(backbone.background, backbone.branches, backbone.batch_size)
+    distances = in_batch_distances(background, backbone.branches, backbone.batch_size)
     return {"η": backbone.eta, **{f"{share:.0%}": float(np.quantile(distances, share)) for share in shares}}
 
 
 def measure(backbone: Backbone, data: Path, mirrored: bool = False) -> dict[str, Any]:
     """AUC by score and radius, and the death times that go with it."""
-    encoded, radii = fold(backbone, data, mirrored), radii_of(backbone)
+    encoded = fold(backbone, data, mirrored)
+    radii = radii_of(backbone, encoded.settings["background"])
     ways = {name: replace(encoded, settings={**encoded.settings, "radius": r}) for name, r in radii.items()}
     return {
         "deaths": backbone.deaths.mean(0).tolist(),
@@ -144,16 +163,15 @@ def measure(backbone: Backbone, data: Path, mirrored: bool = False) -> dict[str,
     }
 
 
-def auxiliary_images(data: Path) -> ImageSet:
+def learnt_from(data: Path) -> ImageSet:
     """The images that variants are trained on."""
-    images = titled(split(AUXILIARY, "train", data), AUXILIARY)
+    images = auxiliary_images(AUXILIARY, data)
     return images.take(np.random.default_rng(0).permutation(len(images))[:IMAGES])
 
 
-def _measure(name: str, variant: Variant, data: Path, runs: Path) -> dict[str, Any]:
-    file = runs / f"variant-{BASE if variant.mirrored else name}.safetensors"
+def _measure(variant: Variant, data: Path, runs: Path) -> dict[str, Any]:
     with variant.in_force():
-        backbone = train_once(auxiliary_images(data), variant.training(), file)
+        backbone = train_once(lambda: learnt_from(data), variant.training(), variant.file(runs))
     return measure(backbone, data, variant.mirrored)
 
 
@@ -161,7 +179,7 @@ def main() -> None:
     """Read the command line, train and measure what is missing."""
     arguments = folders(__doc__, ("data", "runs"))
     parts = [
-        Part(name, variant.settings(), partial(_measure, name, variant, arguments.data, arguments.runs))
+        Part(name, variant.settings(), partial(_measure, variant, arguments.data, arguments.runs))
         for name, variant in VARIANTS.items()
     ]
     shown = {"auxiliary": AUXILIARY, "images": IMAGES, "evaluated": "CIFAR-10, folds of the train split"}

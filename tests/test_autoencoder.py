@@ -122,6 +122,13 @@ def test_what_is_not_images_is_refused(images: object, error: type[Exception], s
         Autoencoder().encode(images)
 
 
+def test_images_that_are_read_backwards_are_images() -> None:
+    """Mirror images, or channels in the other order, as views of an array: torch knows no negative strides."""
+    pixels = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), np.uint8)
+    for view in (pixels[:, :, ::-1], pixels[..., ::-1]):
+        torch.testing.assert_close(to_unit_tensor(view), to_unit_tensor(view.copy()))
+
+
 def test_encode_batches_by_itself() -> None:
     autoencoder = Autoencoder(2, 3, 4, 3, 8)
     pixels = np.random.default_rng(0).integers(0, 256, (7, 8, 8, 3), np.uint8)

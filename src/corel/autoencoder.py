@@ -134,7 +134,7 @@ def to_unit_tensor(images: Any) -> Tensor:
     Floating-point input must have that form already, up to the overshoot of a sharp resampling. The result of uint8
     input lies in memory as the input did, which is the channels_last order that convolutions prefer.
     """
-    tensor = torch.from_numpy(np.require(images, requirements="W")) if isinstance(images, np.ndarray) else images
+    tensor = torch.from_numpy(np.require(images, requirements=["C", "W"])) if isinstance(images, np.ndarray) else images
     if not isinstance(tensor, Tensor) or tensor.ndim != 4:
         shape = list(getattr(images, "shape", ()))
         raise ValueError(

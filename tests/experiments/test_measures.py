@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import roc_auc_score
 
 import corel
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
 from corel.baselines import DSEBM
+from corel.objectives import _views
+from corel.objectives import contrastive as objectives
 from corel.training import TrainConfig
-from experiments import benefit
+from experiments import benefit, contrastive
 from experiments._encoded import Encoded, one_vs_all
 from experiments._trainings import FULL, trained
 from experiments._variants import untrained_connectivity
@@ -118,6 +122,29 @@ def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPa
     assert aucs[benefit.NEIGHBOURS] > 0.9
     assert found["decisions"]["count, η"]["inside"] < 0.1
     assert found["decisions"]["count, tiny"] == {"inside": 0.0, "outside": 0.0}
+
+
+def test_the_losses_of_the_variants_know_their_extremes() -> None:
+    """Views that agree, and all of them orthogonal; temperature one."""
+    same = torch.eye(4).repeat(2, 1)
+    assert contrastive.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
+    spread = torch.tensor([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]).repeat(2, 1)
+    agreement = 3 / 4  # of a coordinate with itself, whose variance is taken over three of four
+    assert contrastive.barlow_twins(spread, 1.0).item() == pytest.approx(2 * (1 - agreement) ** 2 / 10, abs=1e-4)
+
+
+def test_a_variant_is_in_force_for_its_training_alone() -> None:
+    usual = objectives.TEMPERATURE, _views.HUE, objectives.nt_xent
+    with contrastive.Variant(constants={"TEMPERATURE": 0.5, "HUE": 0.0}, loss="decoupled").in_force():
+        assert (objectives.TEMPERATURE, _views.HUE, objectives.nt_xent) == (0.5, 0.0, contrastive.decoupled)
+    assert (objectives.TEMPERATURE, _views.HUE, objectives.nt_xent) == usual
+
+
+def test_variants_that_are_trained_alike_share_a_file(tmp_path: Path) -> None:
+    files = {name: variant.file(tmp_path) for name, variant in contrastive.VARIANTS.items()}
+    mirrored = [name for name, variant in contrastive.VARIANTS.items() if variant.mirrored]
+    assert all(files[name] == files[contrastive.BASE] for name in mirrored)
+    assert len(set(files.values())) == len(files) - len(mirrored)
 
 
 def test_death_times_of_a_dataset_are_ordered() -> None:

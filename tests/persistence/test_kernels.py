@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ripser import ripser
 from torch import Tensor
 
-from corel.persistence import _ops, _reduction, _torch, death_times, merge_edges
+from corel.persistence import _lanes, _ops, _reduction, _torch, death_times, merge_edges
 from corel.persistence._lanes import LANES
 from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
 
@@ -116,6 +116,14 @@ def test_many_clouds_are_as_each_by_itself(n: int, b: int) -> None:
     np.testing.assert_array_equal(np.sort(lengths), death_times(points).numpy())
     pairs = zip(edges.tolist(), merge_edges(points).tolist(), strict=True)
     assert all(sorted(ours) == sorted(expected) for ours, expected in pairs)
+
+
+def test_clouds_too_large_for_a_lane_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = gaussian(LANES, 12, 3, dtype=torch.float32)
+    together = merge_edges(points)
+    monkeypatch.setattr(_lanes, "MOST_POINTS", 11)
+    assert _lanes.merge_edges(points.numpy(), *_ops.edges_and_powers(points, 1.0)) == 0
+    assert torch.equal(merge_edges(points), together)
 
 
 def test_leading_dimensions_are_clouds_of_their_own() -> None:

@@ -40,6 +40,19 @@ def test_sums_and_gradients_are_those_of_the_operators(shape: tuple[int, ...], d
     torch.testing.assert_close(gradient, torch.autograd.grad(expected, points, weights)[0])
 
 
+@pytest.mark.parametrize("drop_zeros", [True, False])
+@pytest.mark.parametrize("shape", [(16, 40, 10), (2, 17, 9, 3)])
+def test_sixteen_clouds_at_once_have_the_gradients_of_the_operators(shape: tuple[int, ...], drop_zeros: bool) -> None:
+    points = gaussian(*shape, dtype=torch.float32)
+    points[..., -1, :] = points[..., 0, :]
+    points.requires_grad_()
+    sums, expected = _manhattan.miss_sums(points, 1.0, drop_zeros=drop_zeros), _by_operators(points, 1.0, drop_zeros)
+    torch.testing.assert_close(sums, expected)
+    weights = gaussian(*sums.shape, seed=1, dtype=torch.float32)
+    (gradient,) = torch.autograd.grad(sums, points, weights)
+    torch.testing.assert_close(gradient, torch.autograd.grad(expected, points, weights)[0])
+
+
 def test_a_gradient_with_a_graph_equals_one_without() -> None:
     points = gaussian(3, 8, 2).requires_grad_()
     plain, graphed = (

@@ -38,8 +38,18 @@ def test_little_work_makes_no_pool() -> None:
 
 
 @pytest.mark.usefixtures("no_pool_yet")
-def test_calls_from_many_threads_agree() -> None:
-    batches = [gaussian(16, 400, 10, seed=seed, dtype=torch.float32) for seed in range(8)]
+def test_what_is_not_finite_is_counted_through_the_threads() -> None:
+    points = gaussian(80, 150, 10, dtype=torch.float32)  # forty clouds a thread, thirty-two of them at once
+    points[57, 3, 2] = torch.inf
+    with pytest.raises(ValueError, match="cloud 57, point 3 has"):
+        merge_edges(points)
+    assert pools() == 1
+
+
+@pytest.mark.usefixtures("no_pool_yet")
+@pytest.mark.parametrize("clouds", [16, 40])
+def test_calls_from_many_threads_agree(clouds: int) -> None:
+    batches = [gaussian(clouds, 400, 10, seed=seed, dtype=torch.float32) for seed in range(8)]
     expected = [torch.stack([merge_edges(cloud) for cloud in batch]) for batch in batches]
     wrong: list[int] = []
 

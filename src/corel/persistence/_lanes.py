@@ -1,9 +1,9 @@
 """Prim's algorithm on sixteen clouds at once, one in each lane of a vector: the many small clouds of a training step.
 
 One small cloud gives a vector little to do: its rows are a few registers long, and every step ends in a search across
-lanes for the shortest edge. Sixteen clouds of one size take their steps together, no lane asks another, and each keeps
-its own order of the vertices outside. No loop of numba's becomes such vectors, because the compiler cannot know that
-the arrays it reads and writes are apart; so the innermost loop is given to it as vector instructions.
+lanes for the shortest edge. Sixteen clouds of one size step together, no lane depends on another, and each keeps
+its own order of the vertices outside. A loop over lanes in numba would go through memory at every coordinate, since the
+compiler must allow for arrays that overlap; so the innermost loop is given to it as vector instructions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FLOATS, _INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntT
 def merge_edges(clouds: Array, edges: Array, lengths: Array) -> int:
     """Write the edges and L1 lengths of the first clouds of ``[n, b, D]``, in Prim's order; returns of how many.
 
-    Clouds are taken by sixteen, while all of their values and distances are finite; the rest is left to others.
+    Clouds are taken by sixteen, while all of their values and edges are finite; the rest is left to others.
     """
     if clouds.dtype != np.float32 or len(clouds) < LANES or not 2 <= clouds.shape[1] <= MOST_POINTS:
         return 0
@@ -133,7 +133,7 @@ def _write_offer(context: Any, builder: Any, signature: Any, arguments: Any) -> 
         builder.store(held[0], shortest)
         builder.store(held[1], least)
         builder.store(builder.select(closer, index, builder.load(place)), place)
-        builder.store(builder.add(index, lanes.all(1)), here)
+        builder.store(builder.add(index, lanes.constant(1)), here)
     for k, found in ((7, place), (8, shortest), (9, least)):
         lanes.store(builder.load(found), lanes.rows(k, _INTEGERS), outside.type(0))
     return context.get_dummy_value()
@@ -152,11 +152,11 @@ class _Vectors:
     def length(self, k: int) -> Any:
         return cgutils.unpack_tuple(self.builder, self.array(k).shape)[0]
 
-    def all(self, value: int) -> Any:
+    def constant(self, value: int) -> Any:
         return ir.Constant(_INTEGERS, [value] * LANES)
 
     def variable(self, start: int) -> Any:
-        return cgutils.alloca_once_value(self.builder, self.all(start))
+        return cgutils.alloca_once_value(self.builder, self.constant(start))
 
     def load(self, rows: Any, k: Any) -> Any:
         return self.builder.load(self.builder.gep(rows, [k]), align=4)
@@ -171,7 +171,7 @@ class _Vectors:
         with cgutils.for_range(write, dimension) as loop:
             row = write.add(write.mul(v, dimension), loop.index)
             gap = write.fsub(self.load(coordinates, row), self.load(joined, loop.index))
-            length = write.bitcast(write.and_(write.bitcast(gap, _INTEGERS), self.all(_LARGEST)), _FLOATS)
+            length = write.bitcast(write.and_(write.bitcast(gap, _INTEGERS), self.constant(_LARGEST)), _FLOATS)
             write.store(write.fadd(write.load(total), length), total)
         return write.bitcast(write.load(total), _INTEGERS)
 
@@ -180,7 +180,7 @@ class _Vectors:
         write = self.builder
         ascending = write.icmp_signed("<", one, other)
         low, high = write.select(ascending, one, other), write.select(ascending, other, one)
-        return write.or_(write.shl(low, self.all(_HALF)), high)
+        return write.or_(write.shl(low, self.constant(_HALF)), high)
 
     def smaller(self, one: Any, other: Any) -> Any:
         """The lesser of two (length, code) in each lane, and where it is the first."""

@@ -55,25 +55,26 @@ def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool) -> Tensor:
 
 
 class _MissSums(torch.autograd.Function):
-    """The gradient is found with the sums: where it exists it does not change with the points (the local-constancy
-    lemma of the appendix), so that going backward is a product, which autograd can differentiate and batch itself.
+    """The gradient is found with the sums. Where it exists it is locally constant, as are the pairing (the appendix's
+    lemma), the signs of the gaps and those of ε - η; so going backward is a product, which autograd can differentiate
+    and batch itself.
     """
 
     @staticmethod
     def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool) -> Tensor:
         clouds = _clouds(points)
         edges, lengths = _ops.edges_and_powers(clouds, 1.0, in_order=False)
-        sums, forces = np.zeros(len(lengths), lengths.dtype), np.zeros(clouds.shape, lengths.dtype)
-        _pull(clouds.numpy(), edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, forces)
-        ctx.save_for_backward(points, torch.from_numpy(forces).reshape(points.shape))
+        sums, gradients = np.empty(len(lengths), lengths.dtype), np.zeros(clouds.shape, lengths.dtype)
+        _differentiate(clouds.numpy(), edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
+        ctx.save_for_backward(points, torch.from_numpy(gradients).reshape(points.shape))
         return torch.from_numpy(sums).reshape(points.shape[:-2])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        points, forces = ctx.saved_tensors
-        pulled = forces * gradient[..., None, None]
-        # Whoever differentiates again finds the points in the graph, with a derivative of zero.
-        return pulled + 0 * points if torch.is_grad_enabled() else pulled, None, None
+        points, gradients = ctx.saved_tensors
+        product = gradients * gradient[..., None, None]
+        # The points are kept for this alone: whoever differentiates again finds them in the graph, with derivative 0.
+        return product + 0 * points if torch.is_grad_enabled() else product, None, None
 
 
 def _clouds(points: Tensor) -> Tensor:
@@ -81,10 +82,10 @@ def _clouds(points: Tensor) -> Tensor:
 
 
 @jit
-def _pull(
-    clouds: Array, edges: Array, lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, forces: Array
+def _differentiate(
+    clouds: Array, edges: Array, lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, gradients: Array
 ) -> None:
-    """Add Σ |ε - η| of each cloud to `sums` and its gradient to `forces`: every edge pulls its ends to the length η."""
+    """Write Σ |ε - η| of each cloud to `sums`, and add its gradient to `gradients`."""
     for k in range(clouds.shape[0]):
         total = 0.0
         for step in range(edges.shape[1]):
@@ -96,7 +97,7 @@ def _pull(
             i, j = edges[k, step]
             for d in range(clouds.shape[2]):
                 gap = clouds[k, i, d] - clouds[k, j, d]
-                force = (gap > 0) * slope - (gap < 0) * slope  # no branch: signs are impossible to guess
-                forces[k, i, d] += force
-                forces[k, j, d] -= force
+                signed = (gap > 0) * slope - (gap < 0) * slope  # no branch: signs are impossible to guess
+                gradients[k, i, d] += signed
+                gradients[k, j, d] -= signed
         sums[k] = total

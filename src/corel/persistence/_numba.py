@@ -31,7 +31,7 @@ def merge_edges(clouds: Array, p: float, *, in_order: bool = True) -> tuple[Arra
 
     The power of an edge is what the kernel orders by: its length for p = 1 and ∞, else its length to the power p.
     Trouble k > 0 is a value that is not finite in point k - 1, counted through all clouds; trouble k < 0 is an overflow
-    of the distances in cloud -k - 1. Who needs no order saves the sorting.
+    of the distances in cloud -k - 1. With `in_order=False` edges stay in Prim's order, which saves the sort.
     """
     n, b, dimension = clouds.shape
     edges, powers = np.empty((n, b - 1, 2), np.int64), np.empty((n, b - 1), clouds.dtype)
@@ -47,7 +47,7 @@ def merge_edges(clouds: Array, p: float, *, in_order: bool = True) -> tuple[Arra
 
 
 def _merge(clouds: Array, p: float, first: int, edges: Array, powers: Array) -> Any:
-    """Write edges and powers in Prim's order, by sixteen clouds at once where they are many and p = 1."""
+    """Write edges and powers in Prim's order, sixteen clouds at once where p = 1 and many are float32."""
     done = _lanes.merge_edges(clouds, edges, powers) if p == 1 else 0
     if done == len(clouds):
         return 0
