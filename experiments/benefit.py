@@ -36,7 +36,7 @@ CONFIGS = {
     WITH: TrainConfig.preset("contrastive", **SHORT),
     WITHOUT: TrainConfig.preset("contrastive", **SHORT, weight=0.0),
 }
-SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)
+SHARES = (0.02, 0.05, 0.1)
 NEIGHBOURS = "5 nearest neighbours"
 
 Scorer = Callable[[int, int], Doubles]  # of m exemplars in one draw
