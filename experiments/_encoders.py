@@ -114,8 +114,8 @@ def _deaths(document: dict[str, Any]) -> str:
 
 def variants(records: Path = RESULTS) -> str:
     """What was tried on the contrastive objective: AUC on folds of each change beside none."""
-    if pending := not_run("contrastive", records=records):
-        return pending
+    if not (records / "contrastive.json").exists():
+        return f"{not_run('contrastive', records=records)}"
     config, found = read("contrastive", records)["config"], results("contrastive", records)
     unchanged = next(iter(found.values()))["auc"]["contrast"]["η"]
     rows = [
@@ -128,4 +128,6 @@ def variants(records: Path = RESULTS) -> str:
         f"{config['images']:,} images, m = {config['exemplars']}", "minutes of training", "count", "contrast",
         "contrast, best radius", "to the first row",
     ]  # fmt: skip
-    return section("contrastive", records, markdown(heading, rows))
+    missing = [name for name in config["parts"] if name not in found]
+    waiting = [f"Not run yet: {'; '.join(missing)}."] if missing else []
+    return section("contrastive", records, markdown(heading, rows), *waiting)

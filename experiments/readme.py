@@ -33,7 +33,8 @@ TABLES: dict[str, Callable[[], str]] = {
         _ablations.branching, _ablations.weights, _studies.radius, _studies.lifetimes, _ablations.control,
         _ablations.worth, _studies.variability, _studies.density, commands,
         _encoders.precision, _encoders.longer, _encoders.stronger, _encoders.variants, _encoders.domains,
-        _benefit.benefit, _speed.speed, _speed.targets, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
+        _benefit.benefit, _benefit.brings,
+        _speed.speed, _speed.targets, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -223,3 +223,9 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
     assert "| contrast, radius η | 5.0% | 5.0% | 40.0% | 40.0% | 0.720 | 0.410 |" in shown
     assert "is worth +0.0400 to the count" in shown
     assert "which know no radius, +0.0000" in shown
+    assert "count has 0.820 with it and 0.510 without" in _benefit.brings(tmp_path)
+    assert _benefit.brings(tmp_path).endswith("The loss brings AUC, and a radius that needs no tuning.")
+
+
+def test_a_loss_that_brings_no_auc_is_said_to_bring_none() -> None:
+    assert _benefit._verdict(-0.004).endswith("not AUC.")
