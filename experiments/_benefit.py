@@ -56,8 +56,8 @@ def brings(records: Path = RESULTS) -> str:
     return (
         f"The contrastive objective, trained once with the connectivity loss and once without it: at the radius η, "
         f"which nobody tuned, the count has {count:.3f} with it and {lost:.3f} without, the contrast {contrast:.3f} "
-        f"and {kept:.3f}. Where each may choose its radius by test AUC, the loss is worth {signed(gains['count'])} to the "
-        f"count and {signed(gains['contrast'])} to the contrast. {_verdict(gains['contrast'])}"
+        f"and {kept:.3f}. Where each may choose its radius by test AUC, the loss is worth {signed(gains['count'])} "
+        f"to the count and {signed(gains['contrast'])} to the contrast. {_verdict(gains['contrast'])}"
     )
 
 
