@@ -188,7 +188,11 @@ def _ours(records: Path) -> dict[tuple[str, str], float]:
         for auxiliary in ("cifar10", "tiny-imagenet")
         for score in ("count", "contrast")
     }
-    return aucs | {(CONTRASTIVE, row["method"]): row["mean"] for row in stronger if row["exemplars"] == 120}
+    return aucs | {
+        (CONTRASTIVE, row["method"]): row["mean"]
+        for row in stronger
+        if row["exemplars"] == 120 and row["method"] in ("count", "contrast")
+    }
 
 
 def _published(encoder: str, score: str) -> float | None:
