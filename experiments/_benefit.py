@@ -45,9 +45,9 @@ def benefit(records: Path = RESULTS) -> str:
 
 
 def brings(records: Path = RESULTS) -> str:
-    """What the loss brings the default encoder's objective, in a paragraph."""
-    if pending := not_run("benefit", records=records):
-        return pending
+    """What the loss brings the default encoder's objective, in a paragraph; nothing until it was measured."""
+    if not_run("benefit", records=records):
+        return ""
     config, found = read("benefit", records)["config"], results("benefit", records)
     first, m = config["evaluated"][0], str(config["decided"])
     pairs = {way: tuple(_auc(each, first, way, m) for each in found.values()) for way in WAYS}

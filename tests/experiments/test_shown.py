@@ -215,6 +215,7 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
         return {"auc": {"cifar10": shown}, "decisions": {way: {"inside": 0.05, "outside": 0.4} for way in ways}}
 
     found = {"with": measured(eta=0.82, other=0.83), "without": measured(eta=0.51, other=0.79, matched=0.78)}
+    assert _benefit.brings(tmp_path) == ""
     put(tmp_path, "benefit", found, evaluated=["cifar10"], exemplars=[120], decided=120, rate=0.05)
     shown = _benefit.benefit(tmp_path)
     assert "| count, radius η | 0.820 | 0.510 |" in shown
