@@ -40,7 +40,7 @@ def benefit(records: Path = RESULTS) -> str:
         _table(f"AUC, m = {m}", found, sets, WAYS),
         _table(f"AUC, {DATASETS[first]}", found, sizes, foreseeable),
         _table(f"{DATASETS[first]}, m = {m}, rate {config['rate']:.0%}", found, judged, foreseeable[:-1]),
-        _reading(found, first, m),
+        brings(records),
     )
 
 
@@ -49,15 +49,18 @@ def brings(records: Path = RESULTS) -> str:
     if not_run("benefit", records=records):
         return ""
     config, found = read("benefit", records)["config"], results("benefit", records)
-    first, m = config["evaluated"][0], str(config["decided"])
-    pairs = {way: tuple(_auc(each, first, way, m) for each in found.values()) for way in WAYS}
+    dataset, m = config["evaluated"][0], str(config["decided"])
+    pairs = {way: [_auc(each, dataset, way, m) for each in found.values()] for way in WAYS}
+    gains = {way: shaped - free for way, (shaped, free) in pairs.items()}
     (count, lost), (contrast, kept) = pairs[f"count, {UNTUNED}"], pairs[f"contrast, {UNTUNED}"]
-    gains = {score: shaped - free for score in ("count", "contrast") for shaped, free in [pairs[f"{score}, {BEST}"]]}
     return (
         f"The contrastive objective, trained once with the connectivity loss and once without it: at the radius η, "
-        f"which nobody tuned, the count has {count:.3f} with it and {lost:.3f} without, the contrast {contrast:.3f} "
-        f"and {kept:.3f}. Where each may choose its radius by test AUC, the loss is worth {signed(gains['count'])} "
-        f"to the count and {signed(gains['contrast'])} to the contrast. {_verdict(gains['contrast'])}"
+        f"which nobody tuned, the count has {count:.3f} with it and {lost:.3f} without on {DATASETS[dataset]}, the "
+        f"contrast {contrast:.3f} and {kept:.3f}. A radius that holds the same share of the background's distances "
+        f"brings the count without it to {pairs[f'count, {MATCHED}'][1]:.3f}. Each at its best radius by test AUC, the "
+        f"loss is worth {signed(gains[f'count, {BEST}'])} to the count and {signed(gains[f'contrast, {BEST}'])} to the "
+        f"contrast; to nearest neighbours, which know no radius, {signed(gains[NEIGHBOURS])}. "
+        f"{_verdict(gains[f'contrast, {BEST}'])}"
     )
 
 
@@ -102,16 +105,3 @@ def _recorded(each: Measured, dataset: str, way: str, m: str) -> str:
         )
     matched = f"{score}, matched"
     return matched if radius == MATCHED and matched in aucs else f"{score}, η"
-
-
-def _reading(found: dict[str, Measured], dataset: str, m: str) -> str:
-    pairs = {way: [_auc(each, dataset, way, m) for each in found.values()] for way in WAYS}
-    gains = {way: signed(shaped - free) for way, (shaped, free) in pairs.items()}
-    shaped, free = pairs[f"count, {UNTUNED}"]
-    return (
-        f"At the radius η, which nobody tuned, the count has {shaped:.3f} with the loss and {free:.3f} without it on "
-        f"{DATASETS[dataset]}. A radius that holds the same share of the background's distances brings the latter to "
-        f"{pairs[f'count, {MATCHED}'][1]:.3f}. Each at its best radius by test AUC, the loss is worth "
-        f"{gains[f'count, {BEST}']} to the count and {gains[f'contrast, {BEST}']} to the contrast; to nearest "
-        f"neighbours, which know no radius, {gains[NEIGHBOURS]}."
-    )

@@ -115,7 +115,7 @@ def _deaths(document: dict[str, Any]) -> str:
 def variants(records: Path = RESULTS) -> str:
     """What was tried on the contrastive objective: AUC on folds of each change beside none."""
     if not (records / "contrastive.json").exists():
-        return f"{not_run('contrastive', records=records)}"
+        return not_run("contrastive", records=records) or ""
     config, found = read("contrastive", records)["config"], results("contrastive", records)
     unchanged = next(iter(found.values()))["auc"]["contrast"]["η"]
     rows = [

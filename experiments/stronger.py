@@ -17,10 +17,10 @@ from experiments import _cards
 from experiments._record import record
 from experiments._trainings import folders, split, trained
 from experiments.backbones import SHIPPED
+from experiments.contrastive import SCORES
 
 SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
 EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120
-SCORES = ("count", "contrast")
 THREADS = 2
 CONTROLLED = ("cifar10",)  # neighbours among the exemplars of 200 classes would take longer than all else
 

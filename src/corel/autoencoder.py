@@ -131,8 +131,8 @@ def images_of(shape: tuple[int, ...], items: Any) -> Tensor:
 def to_unit_tensor(images: Any) -> Tensor:
     """Turn uint8 images ``[n, height, width, channels]`` into float32 ``[n, channels, height, width]`` in [0, 1].
 
-    Floating-point input must have that form already, up to the overshoot of a sharp resampling. The result of uint8
-    input lies in memory as the input did, which is the channels_last order that convolutions prefer.
+    Floating-point input must have that form already, up to the overshoot of a sharp resampling. The result of
+    uint8 arrays lies in memory in the channels_last order that convolutions prefer.
     """
     tensor = torch.from_numpy(np.require(images, requirements=["C", "W"])) if isinstance(images, np.ndarray) else images
     if not isinstance(tensor, Tensor) or tensor.ndim != 4:
