@@ -24,14 +24,14 @@ from corel.training import TrainConfig
 from experiments._encoded import Doubles, Encoded, one_vs_all
 from experiments._parts import Part, run_parts
 from experiments._trainings import folders, trained
-from experiments.contrastive import SCORES, radii_of
+from experiments.contrastive import FIRST, SCORES, radii_of
 from experiments.control import matched_radius
 
 AUXILIARY, EVALUATED = "tiny-imagenet", ("cifar10", "tiny-imagenet")
 EXEMPLARS, DRAWS = (10, 30, 120), 3
 DECIDED, RATE = 120, 0.05  # exemplars and rate of the decisions
 WITH, WITHOUT = "with the loss", "without the loss"
-SHORT: dict[str, Any] = {"epochs": 12}  # half of what the encoder that ships has
+SHORT: dict[str, Any] = {**FIRST, "epochs": 12}
 CONFIGS = {
     WITH: TrainConfig.preset("contrastive", **SHORT),
     WITHOUT: TrainConfig.preset("contrastive", **SHORT, weight=0.0),

@@ -41,6 +41,9 @@ class TrainConfig:
     view_size: int | None = _parameter(
         None, "side of the first contrastive views, which grow to the images'; None is theirs"
     )
+    view_area: float = _parameter(0.2, "least share of an image that a contrastive view shows")
+    temperature: float = _parameter(0.2, "of the contrastive loss: the lower, the more the nearest others count")
+    projection: int = _parameter(256, "units between latents and contrastive loss; 0 compares the latents themselves")
     epochs: int = _parameter(50, "passes over the images")
     learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
     schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
@@ -53,7 +56,7 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("branches", "branch_dim", "width", "epochs"):
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("eta", "learning_rate"):
+        for name in ("eta", "learning_rate", "temperature"):
             value = getattr(self, name)
             _require(0 < value < math.inf, f"{name} must be positive and finite, got {value}")
         for name, choices in _CHOICES.items():
@@ -62,7 +65,8 @@ class TrainConfig:
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
         _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
         _require(2 <= self.shaped <= self.batch_size, f"cloud_size must be 2 to batch_size, got {self.cloud_size}")
-        for name in ("weight", "weight_decay"):
+        _require(0 < self.view_area <= 1, f"view_area must be a share above 0, at most 1, got {self.view_area}")
+        for name in ("weight", "weight_decay", "projection"):
             value = getattr(self, name)
             _require(0 <= value < math.inf, f"{name} must be finite and not negative, got {value}")
         _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")
@@ -95,10 +99,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "objective": "contrastive",
         "weight": 1 / 127,
         "cloud_size": 128,
-        "batch_size": 256,
+        "batch_size": 128,
         "view_size": 16,
-        "epochs": 24,
-        "learning_rate": 3e-3,
+        "view_area": 0.08,
+        "projection": 0,
+        "epochs": 28,
+        "learning_rate": 2e-3,
         "schedule": "one-cycle",
         "weight_decay": 0.01,
     },

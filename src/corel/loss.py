@@ -44,10 +44,10 @@ def connectivity_loss(
         raise ValueError(f"eta must be a positive number, not {eta!r}: the distance at which components should merge")
     if zero_bars not in ("keep", "drop"):
         raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
+    if distances is None and _manhattan.applies(z, p):
+        return _reduced(_manhattan.miss_sums(z, eta, drop_zeros=zero_bars == "drop"), reduction)
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
     with torch.autocast(_device_type(z, distances), enabled=False):
-        if distances is None and _manhattan.applies(z, p):
-            return _reduced(_manhattan.miss_sums(z, eta, drop_zeros=zero_bars == "drop"), reduction)
         deaths = merge_lengths(z, p, distances=distances)
         misses = (eta - deaths).abs()
         if zero_bars == "drop":

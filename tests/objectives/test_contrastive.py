@@ -42,11 +42,11 @@ def squares(count: int = 64) -> NDArray[np.uint8]:
 
 def test_views_follow_the_generator_and_differ_from_one_another() -> None:
     images = torch.rand(6, 3, 16, 16, generator=seeded(9))
-    views = random_views(torch.cat([images, images]), images.shape[-1], seeded())
+    views = random_views(torch.cat([images, images]), images.shape[-1], 0.2, seeded())
     torch.testing.assert_close(
-        random_views(torch.cat([images, images]), images.shape[-1], seeded()), views, rtol=0, atol=0
+        random_views(torch.cat([images, images]), images.shape[-1], 0.2, seeded()), views, rtol=0, atol=0
     )
-    assert not torch.equal(random_views(torch.cat([images, images]), images.shape[-1], seeded(1)), views)
+    assert not torch.equal(random_views(torch.cat([images, images]), images.shape[-1], 0.2, seeded(1)), views)
     assert (views[:6] - views[6:]).abs().amax(dim=(1, 2, 3)).min() > 0.01
     assert views.shape == (12, 3, 16, 16)
     assert 0 <= views.min() <= views.max() <= 1
@@ -55,7 +55,7 @@ def test_views_follow_the_generator_and_differ_from_one_another() -> None:
 def test_a_view_s_draws_are_its_own() -> None:
     """The same image many times: a view knows nothing of its neighbours, and a fifth of the views are grey."""
     image = torch.rand(1, 3, 16, 16, generator=seeded(9))
-    views = random_views(image.expand(2000, -1, -1, -1), image.shape[-1], seeded())
+    views = random_views(image.expand(2000, -1, -1, -1), image.shape[-1], 0.2, seeded())
     grey = (views.amax(dim=1) - views.amin(dim=1)).amax(dim=(1, 2)) < 1e-6
     assert 0.16 < grey.float().mean() < 0.24
     assert len(np.unique(views.flatten(1).numpy(), axis=0)) == 2000
@@ -64,7 +64,7 @@ def test_a_view_s_draws_are_its_own() -> None:
 def test_a_crop_shows_a_rectangle_of_the_image_and_half_are_mirrored() -> None:
     """On a ramp every crop is a ramp whose slope is the crop's width, negative when mirrored."""
     ramp = torch.linspace(0.3, 0.6, 16).expand(500, 3, 16, 16).clone()
-    views = random_views(ramp, ramp.shape[-1], seeded())
+    views = random_views(ramp, ramp.shape[-1], 0.2, seeded())
     rows = views.mean(dim=1)
     torch.testing.assert_close(rows[:, :1].expand_as(rows), rows)  # no row differs: columns stay columns
     falling = rows[:, 0, -1] < rows[:, 0, 0]
@@ -72,8 +72,8 @@ def test_a_crop_shows_a_rectangle_of_the_image_and_half_are_mirrored() -> None:
 
 
 def test_views_have_the_size_that_is_asked_for() -> None:
-    assert random_views(torch.rand(2, 3, 16, 16), 12, seeded()).shape == (2, 3, 12, 12)
-    assert random_views(torch.rand(2, 1, 16, 16), 8, seeded()).shape == (2, 1, 8, 8)
+    assert random_views(torch.rand(2, 3, 16, 16), 12, 0.2, seeded()).shape == (2, 3, 12, 12)
+    assert random_views(torch.rand(2, 1, 16, 16), 8, 0.2, seeded()).shape == (2, 1, 8, 8)
 
 
 def test_turning_the_colours_keeps_their_mean_and_a_third_of_the_circle_moves_them_on() -> None:
@@ -106,8 +106,8 @@ def test_views_without_a_size_are_as_large_as_images() -> None:
 def test_views_are_the_same_under_autocast() -> None:
     images = torch.rand(4, 3, 16, 16, generator=seeded(9))
     with torch.autocast("cpu", torch.bfloat16):
-        rounded = random_views(images, images.shape[-1], seeded())
-    torch.testing.assert_close(rounded, random_views(images, images.shape[-1], seeded()), rtol=0, atol=0)
+        rounded = random_views(images, images.shape[-1], 0.2, seeded())
+    torch.testing.assert_close(rounded, random_views(images, images.shape[-1], 0.2, seeded()), rtol=0, atol=0)
 
 
 # --- The loss

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
-AREA = (0.2, 1.0)  # of the image that a crop shows
 ASPECT = 4 / 3  # the most that a crop is wider than high, or higher than wide
 HUE = 0.1  # of the circle of colours: how far they turn either way
 JITTER = 0.4  # brightness, contrast and saturation change by up to this much
@@ -16,16 +15,19 @@ GREY = 0.2  # share of the views without colour
 
 
 @torch.no_grad()
-def random_views(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
-    """Crop each image ``[n, channels, s, s]`` in [0, 1] to `size` pixels, mirror and recolour it, by its own draw."""
+def random_views(images: Tensor, size: int, least: float, generator: torch.Generator) -> Tensor:
+    """Crop each image ``[n, channels, s, s]`` in [0, 1] to `size` pixels, mirror and recolour it, by its own draw.
+
+    A view shows a share of the image between `least` and 1.
+    """
     # The grid that a crop is read through must not be rounded to half precision: it would move by a pixel.
     with torch.autocast(images.device.type, enabled=False):
-        return _recolour(_crop(images, size, generator), generator).contiguous(memory_format=torch.channels_last)
+        return _recolour(_crop(images, size, least, generator), generator).contiguous(memory_format=torch.channels_last)
 
 
-def _crop(images: Tensor, size: int, generator: torch.Generator) -> Tensor:
+def _crop(images: Tensor, size: int, least: float, generator: torch.Generator) -> Tensor:
     """Resize a random rectangle of each image, mirrored half of the time, to a square of `size` pixels."""
-    area = _uniform(*AREA, images, generator)
+    area = _uniform(least, 1, images, generator)
     aspect = _uniform(-math.log(ASPECT), math.log(ASPECT), images, generator).exp()
     width, height = (area * aspect).sqrt().clamp(max=1), (area / aspect).sqrt().clamp(max=1)
     zero = torch.zeros_like(width)

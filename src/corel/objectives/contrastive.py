@@ -11,15 +11,15 @@ from corel.objectives._base import Objective, image_shape
 from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import random_views
 
-TEMPERATURE = 0.2
-HIDDEN, PROJECTED = 256, 128  # the projection's widths
+PROJECTED = 128  # units that a projection ends in
 GROWING = (0.0, 0.75)  # shares of the training between which views grow to the size of the images
 
 
 class Contrastive(Objective):
-    """NT-Xent between two random views of each image, measured on a projection that is left behind after training.
+    """NT-Xent between two random views of each image, of their latents or of a projection that is left behind.
 
-    The projection lets the latents keep what the loss wants forgotten. Connectivity shapes one view's latents: two
+    A projection lets the latents keep what the loss wants forgotten, which helps those who train on them; distances
+    between latents say more without one. Connectivity shapes one view's latents: two
     views of an image are close by design, and half of the bars would only say so. Small views at first cost a fraction
     and teach the same; the last ones must be as large as images, or images would lie closer than η asks.
     """
@@ -31,22 +31,29 @@ class Contrastive(Objective):
         super().__init__(config, item_shape)
         self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
         self.sizes = (min(config.view_size or item_shape[0], item_shape[0]), item_shape[0])
-        self.projection = nn.Sequential(
-            nn.Linear(config.branches * config.branch_dim, HIDDEN), nn.ReLU(inplace=True), nn.Linear(HIDDEN, PROJECTED)
-        )
+        self.projection = projection(config.branches * config.branch_dim, config.projection)
+        self.temperature, self.view_area = config.temperature, config.view_area
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the NT-Xent loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
         images = self.network.prepare(items)
-        latents = self.network.encoder(random_views(torch.cat([images, images]), self.view_size(), generator))
+        views = random_views(torch.cat([images, images]), self.view_size(), self.view_area, generator)
+        latents = self.network.encoder(views)
         with torch.autocast(items.device.type, enabled=False):
-            return nt_xent(self.projection(latents), TEMPERATURE), latents[: len(items)]
+            return nt_xent(self.projection(latents), self.temperature), latents[: len(items)]
 
     def view_size(self) -> int:
         """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""
         (first, last), (start, end) = self.sizes, GROWING
         grown = (self.progress - start) / (end - start)
         return last if grown >= 1 else first + int((last - first) * max(grown, 0.0)) // 4 * 4
+
+
+def projection(inputs: int, hidden: int) -> nn.Module:
+    """Give the layers between latents and what views are compared by: nothing without hidden units."""
+    if not hidden:
+        return nn.Identity()
+    return nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(inplace=True), nn.Linear(hidden, PROJECTED))
 
 
 def nt_xent(projected: Tensor, temperature: float) -> Tensor:
