@@ -125,8 +125,8 @@ VARIANTS: dict[str, Variant] = {
         {**SMALLER, **WIDER, "projection": 0, "temperature": 0.1}
     ),
     "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4}, {"GROWING": (0.5, 0.75)}),
-    "no growing: views of 32 pixels, 2 epochs": Variant({"epochs": 2, "view_size": None}),
     "decoupled loss": Variant(loss="decoupled"),
+    "no growing: views of 32 pixels, 2 epochs": Variant({"epochs": 2, "view_size": None}),
     "no turn of colours": Variant(constants={"HUE": 0.0}),
     "32 branches of 5": Variant({"branches": 32, "branch_dim": 5}),
     "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),

@@ -116,8 +116,12 @@ def test_presets() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"batch_size": 1}, {"eta": 0.0}, {"epochs": 0}, {"weight": -1.0}, {"p": 0.5}, {"precision": "half"}]
-)
+    "wrong",
+    [
+        {"batch_size": 1}, {"eta": 0.0}, {"epochs": 0}, {"weight": -1.0}, {"p": 0.5}, {"precision": "half"},
+        {"temperature": 0.0}, {"view_area": 0.0}, {"view_area": 1.1}, {"view_size": 4}, {"projection": -1},
+    ],
+)  # fmt: skip
 def test_senseless_parameters_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         TrainConfig(**wrong)

@@ -16,7 +16,7 @@ from corel.backbone import Backbone
 from corel.loss import ConnectivityLoss
 from corel.objectives import contrastive
 from corel.objectives._residual import ResidualNetwork
-from corel.objectives._views import _turn, random_views
+from corel.objectives._views import _crop, _turn, random_views
 from corel.objectives.contrastive import Contrastive, nt_xent
 from corel.training import TrainConfig, TrainingInterrupted, train
 
@@ -69,6 +69,18 @@ def test_a_crop_shows_a_rectangle_of_the_image_and_half_are_mirrored() -> None:
     torch.testing.assert_close(rows[:, :1].expand_as(rows), rows)  # no row differs: columns stay columns
     falling = rows[:, 0, -1] < rows[:, 0, 0]
     assert 0.44 < falling.float().mean() < 0.56
+
+
+@pytest.mark.parametrize("least", [0.02, 0.5, 1.0])
+def test_a_view_shows_no_less_of_the_image_than_was_asked_for(least: float) -> None:
+    """Crops as wide as high, of ramps both ways: how much a view rises is the share of the side that it shows."""
+    ramp = torch.linspace(0.4, 0.6, 16)
+    across, down = ramp.expand(400, 1, 16, 16).clone(), ramp[:, None].expand(400, 1, 16, 16).clone()
+    rises = [_crop(images, 16, least, seeded()).flatten(1) for images in (across, down)]
+    width, height = ((rise.amax(1) - rise.amin(1)) / 0.2 for rise in rises)
+    shown = width * height
+    assert least * 0.7 < shown.min() < least * 1.3
+    assert shown.max() <= 1 + 1e-5
 
 
 def test_views_have_the_size_that_is_asked_for() -> None:
@@ -139,7 +151,7 @@ def test_nt_xent_knows_its_extremes() -> None:
 
 def test_connectivity_reaches_every_weight_of_the_encoder_and_none_of_the_projection() -> None:
     torch.manual_seed(0)
-    objective = Contrastive(SMALL, (16, 16, 3))
+    objective = Contrastive(replace(SMALL, projection=8), (16, 16, 3))
     loss, latents = objective(torch.from_numpy(squares(16)), seeded())
     assert loss.ndim == 0
     assert latents.shape == (16, 6)
@@ -148,7 +160,16 @@ def test_connectivity_reaches_every_weight_of_the_encoder_and_none_of_the_projec
     assert all(gradient is not None and gradient.abs().sum() > 0 for gradient in gradients)
     assert of_last_bias is not None
     assert of_last_bias.abs().max() < 1e-4  # it moves all latents alike
-    assert all(p.grad is None for p in objective.projection.parameters())
+    assert [p.grad for p in objective.projection.parameters()] == [None] * 4
+
+
+def test_without_a_projection_the_latents_are_compared() -> None:
+    torch.manual_seed(0)
+    objective = Contrastive(replace(SMALL, projection=0, temperature=0.7), (16, 16, 3))
+    compared: list[Tensor] = []
+    objective.network.encoder.register_forward_hook(lambda *call: compared.append(call[-1]))
+    loss, _ = objective(torch.from_numpy(squares(16)), seeded())
+    assert loss.item() == pytest.approx(nt_xent_by_loops(compared[0].detach(), 0.7), rel=1e-5)
 
 
 # --- Training
@@ -156,7 +177,7 @@ def test_connectivity_reaches_every_weight_of_the_encoder_and_none_of_the_projec
 
 def test_training_lowers_both_losses() -> None:
     """The pretext goes below log(2b - 1), which an encoder gets that cannot tell one image from another."""
-    first, *_, last = train(squares(), replace(SMALL, epochs=20, width=8)).metadata["history"]
+    first, *_, last = train(squares(), replace(SMALL, epochs=20, width=8, view_area=0.5)).metadata["history"]
     assert last["nt_xent"] < min(first["nt_xent"], math.log(31)) - 0.1
     assert last["connectivity"] < 0.5 * first["connectivity"]
 
@@ -192,12 +213,12 @@ def test_more_epochs_are_another_training_where_step_or_view_size_depend_on_them
 
 def test_one_cycle_is_torch_s() -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=57, cycle_momentum=False)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, SMALL.learning_rate, total_steps=57, cycle_momentum=False)
     for step in range(57):
         assert step_size(SMALL, step, 57) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9)
         optimizer.step()
         schedule.step()
-    assert step_size(replace(SMALL, schedule="constant"), 5, 57) == 3e-3
+    assert step_size(replace(SMALL, schedule="constant"), 5, 57) == SMALL.learning_rate
 
 
 def test_the_cloud_is_what_the_backbone_remembers() -> None:

@@ -19,9 +19,9 @@ class Contrastive(Objective):
     """NT-Xent between two random views of each image, of their latents or of a projection that is left behind.
 
     A projection lets the latents keep what the loss wants forgotten, which helps those who train on them; distances
-    between latents say more without one. Connectivity shapes one view's latents: two
-    views of an image are close by design, and half of the bars would only say so. Small views at first cost a fraction
-    and teach the same; the last ones must be as large as images, or images would lie closer than η asks.
+    between latents say more without one. Connectivity shapes one view's latents: two views of an image are close by
+    design, and half of the bars would only say so. Small views at first cost a fraction and teach the same; the last
+    ones must be as large as images, or images would lie closer than η asks.
     """
 
     loss_name = "nt_xent"
