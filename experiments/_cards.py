@@ -75,10 +75,11 @@ by the connectivity loss of the paper. Load it with `corel.Backbone.load("{name}
 
 ## Training
 
-The preset `contrastive`: NT-Xent plus λ = {weight:.4f} times the connectivity loss of {cloud_size} latents at
-η = {eta:g}, AdamW on one cycle up to {learning_rate:g}, batches of {batch_size}, views that grow from {view_size}
-pixels to 32, {epochs} epochs, seed {seed}, {minutes:.0f} minutes on {threads} cores. The log lies beside this file as
-`{name}.json`; `python -m experiments stronger` makes both again.
+The preset `contrastive`: NT-Xent at temperature {temperature:g} on {compared}, plus λ = {weight:.4f} times the
+connectivity loss of {cloud_size} latents at η = {eta:g}; batches of {batch_size}, crops of {view_area:.0%} of the image
+and more, views that grow from {view_size} pixels to 32; AdamW on one cycle up to {learning_rate:g}, {epochs} epochs,
+seed {seed}, {minutes:.0f} minutes on {threads} cores. The log lies beside this file as `{name}.json`;
+`python -m experiments stronger` makes both again.
 
 ## Measured
 
@@ -94,7 +95,7 @@ latents of your own images, a gallery's for instance, like the images.
 
 def contrastive_card(name: str, source: str, backbone: Backbone, threads: int) -> str:
     """Give the card of the contrastive backbone."""
-    history = backbone.metadata["history"]
+    history, config = backbone.metadata["history"], backbone.metadata["config"]
     return CONTRASTIVE.format(
         name=name,
         terms=TERMS[source].format(per_class=backbone.metadata["data"]["items"] // 200),
@@ -103,7 +104,8 @@ def contrastive_card(name: str, source: str, backbone: Backbone, threads: int) -
         licence=LICENCE,
         minutes=sum(epoch["seconds"] for epoch in history) / 60,
         threads=threads,
-        **{key: value for key, value in backbone.metadata["config"].items() if key != "objective"},
+        compared="a projection of the latents" if config["projection"] else "the latents themselves",
+        **{key: value for key, value in config.items() if key != "objective"},
     )
 
 

@@ -127,3 +127,7 @@ def main() -> None:
         train_all(arguments.data, arguments.runs, arguments.sources, arguments.seeds)
     if arguments.what != "train":
         ship(arguments.data, arguments.runs, arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,7 @@ FIRST: dict[str, Any] = {
 }  # fmt: skip
 EPOCHS = 3
 SMALLER: dict[str, Any] = {"batch_size": 128, "learning_rate": 2e-3}
-WIDER: dict[str, Any] = {"view_area": 0.08}
+CLOSER: dict[str, Any] = {"view_area": 0.08}
 MEASURED = {"exemplars": EXEMPLARS, "shares": SHARES, "tested": TESTED, "enrollable": ENROLLABLE}
 BACKGROUND = 4_000  # latents, as many as a backbone holds
 
@@ -117,12 +117,12 @@ VARIANTS: dict[str, Variant] = {
     "latents averaged with the mirror image's": Variant(mirrored=True),
     "batches of 128, step size 2e-3": Variant(SMALLER),
     "temperature 0.1": Variant({"temperature": 0.1}),
-    "crops of 8 % and more": Variant(WIDER),
-    "these three together": Variant({**SMALLER, **WIDER, "temperature": 0.1}),
+    "crops of 8 % and more": Variant(CLOSER),
+    "batches of 128, temperature 0.1, crops of 8 %": Variant({**SMALLER, **CLOSER, "temperature": 0.1}),
     "no projection": Variant({"projection": 0}),
-    "no projection, batches of 128, crops of 8 %": Variant({**SMALLER, **WIDER, "projection": 0}),
+    "no projection, batches of 128, crops of 8 %": Variant({**SMALLER, **CLOSER, "projection": 0}),
     "no projection, batches of 128, crops of 8 %, temperature 0.1": Variant(
-        {**SMALLER, **WIDER, "projection": 0, "temperature": 0.1}
+        {**SMALLER, **CLOSER, "projection": 0, "temperature": 0.1}
     ),
     "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4}, {"GROWING": (0.5, 0.75)}),
     "decoupled loss": Variant(loss="decoupled"),

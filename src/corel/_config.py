@@ -41,7 +41,9 @@ class TrainConfig:
     view_size: int | None = _parameter(
         None, "side of the first contrastive views, which grow to the images'; None is theirs"
     )
-    view_area: float = _parameter(0.2, "least share of an image that a contrastive view shows")
+    view_area: float = _parameter(
+        0.2, "least area of a contrastive crop, as a share of the image, before its shape is drawn"
+    )
     temperature: float = _parameter(0.2, "of the contrastive loss: the lower, the more the nearest others count")
     projection: int = _parameter(256, "units between latents and contrastive loss; 0 compares the latents themselves")
     epochs: int = _parameter(50, "passes over the images")
@@ -64,7 +66,10 @@ class TrainConfig:
             _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
         _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
-        _require(2 <= self.shaped <= self.batch_size, f"cloud_size must be 2 to batch_size, got {self.cloud_size}")
+        _require(
+            2 <= self.shaped <= self.batch_size,
+            f"cloud_size must be from 2 to batch_size, got {self.cloud_size} of {self.batch_size}; give both",
+        )
         _require(0 < self.view_area <= 1, f"view_area must be a share above 0, at most 1, got {self.view_area}")
         for name in ("weight", "weight_decay", "projection"):
             value = getattr(self, name)

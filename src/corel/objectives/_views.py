@@ -18,7 +18,7 @@ GREY = 0.2  # share of the views without colour
 def random_views(images: Tensor, size: int, least: float, generator: torch.Generator) -> Tensor:
     """Crop each image ``[n, channels, s, s]`` in [0, 1] to `size` pixels, mirror and recolour it, by its own draw.
 
-    A view shows a share of the image between `least` and 1.
+    Crops have areas between `least` and 1, as shares of the image; what their shape takes beyond its border is lost.
     """
     # The grid that a crop is read through must not be rounded to half precision: it would move by a pixel.
     with torch.autocast(images.device.type, enabled=False):
