@@ -38,14 +38,17 @@ def connectivity_loss(
 
     >>> z = torch.tensor([[0.0], [1.0], [4.0]], requires_grad=True)
     >>> connectivity_loss(z, eta=2.0)
-    tensor(2., grad_fn=<SumBackward0>)
+    tensor(2., grad_fn=<_MissSumsBackward>)
     """
     if not is_real(eta) or not 0 < eta < math.inf:
         raise ValueError(f"eta must be a positive number, not {eta!r}: the distance at which components should merge")
     if zero_bars not in ("keep", "drop"):
         raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
+    if reduction not in ("sum", "mean", "none"):
+        raise ValueError(f'reduction must be "sum", "mean" or "none", not {reduction!r}')
     if distances is None and _manhattan.applies(z, p):
-        return _reduced(_manhattan.miss_sums(z, eta, drop_zeros=zero_bars == "drop"), reduction)
+        losses = _manhattan.miss_sums(z, eta, drop_zeros=zero_bars == "drop", together=reduction != "none")
+        return losses / math.prod(z.shape[:-2]) if reduction == "mean" else losses
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
     with torch.autocast(_device_type(z, distances), enabled=False):
         deaths = merge_lengths(z, p, distances=distances)
@@ -96,11 +99,7 @@ def split_branches(z: Tensor, branches: int) -> Tensor:
 def _reduced(losses: Tensor, reduction: Reduction) -> Tensor:
     if reduction == "none":
         return losses
-    if reduction == "mean":
-        return losses.mean()
-    if reduction == "sum":
-        return losses.sum()
-    raise ValueError(f'reduction must be "sum", "mean" or "none", not {reduction!r}')
+    return losses.mean() if reduction == "mean" else losses.sum()
 
 
 def _device_type(z: Tensor | None, distances: Tensor | None) -> str:

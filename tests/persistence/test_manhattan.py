@@ -14,6 +14,7 @@ from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
+from corel.loss import connectivity_loss
 from corel.persistence import _manhattan, death_times
 from corel.persistence._lengths import edge_lengths
 from corel.persistence._numba import _sorted_by_bytes
@@ -51,6 +52,25 @@ def test_sixteen_clouds_at_once_have_the_gradients_of_the_operators(shape: tuple
     weights = gaussian(*sums.shape, seed=1, dtype=torch.float32)
     (gradient,) = torch.autograd.grad(sums, points, weights)
     torch.testing.assert_close(gradient, torch.autograd.grad(expected, points, weights)[0])
+
+
+@pytest.mark.parametrize("shape", [(9, 3), (4, 9, 3), (2, 3, 9, 3), (0, 9, 3)])
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_a_reduced_loss_equals_the_reduced_losses(shape: tuple[int, ...], reduction: Any) -> None:
+    points = gaussian(*shape).requires_grad_()
+    losses = connectivity_loss(points, 1.0, reduction="none")
+    loss, expected = connectivity_loss(points, 1.0, reduction=reduction), getattr(losses, reduction)()
+    torch.testing.assert_close(loss, expected, equal_nan=True)
+    found, wanted = (torch.autograd.grad(3 * value, points)[0] for value in (loss, expected))
+    torch.testing.assert_close(found, wanted)
+
+
+def test_many_gradients_of_a_sum_at_once() -> None:
+    points, factors = gaussian(3, 6, 2).requires_grad_(), torch.tensor([1.0, -2.0]).double()
+    loss = connectivity_loss(points, 1.0)
+    (once,) = torch.autograd.grad(loss, points, retain_graph=True)
+    (batched,) = torch.autograd.grad(loss, points, factors, is_grads_batched=True)
+    torch.testing.assert_close(batched, torch.stack([once, -2 * once]))
 
 
 def test_a_gradient_with_a_graph_equals_one_without() -> None:

@@ -48,9 +48,9 @@ def merge_lengths(points: Tensor) -> Tensor:
     return torch.from_numpy(lengths).reshape(*points.shape[:-2], points.shape[-2] - 1)
 
 
-def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool) -> Tensor:
-    """Σ_t |η - ε_t| of each cloud, ``[...]``; with `drop_zeros` over the bars that have a length."""
-    sums: Tensor = _MissSums.apply(points, eta, drop_zeros)  # type: ignore[no-untyped-call]
+def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool, together: bool = False) -> Tensor:
+    """Σ_t |η - ε_t| of each cloud, ``[...]``, or of all `together`; with `drop_zeros` over the bars with a length."""
+    sums: Tensor = _MissSums.apply(points, eta, drop_zeros, together)  # type: ignore[no-untyped-call]
     return sums
 
 
@@ -61,20 +61,22 @@ class _MissSums(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool) -> Tensor:
+    def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool, together: bool) -> Tensor:
         clouds = _clouds(points)
         edges, lengths = _ops.edges_and_powers(clouds, 1.0, in_order=False)
         sums, gradients = np.empty(len(lengths), lengths.dtype), np.zeros(clouds.shape, lengths.dtype)
         _differentiate(clouds.numpy(), edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
         ctx.save_for_backward(points, torch.from_numpy(gradients).reshape(points.shape))
-        return torch.from_numpy(sums).reshape(points.shape[:-2])
+        losses = torch.from_numpy(sums)
+        # Summed here, the whole loss is one node: another for the sum would cost as much as the gradient.
+        return losses.sum() if together else losses.reshape(points.shape[:-2])
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         points, gradients = ctx.saved_tensors
         product = gradients * gradient[..., None, None]
         # The points are kept for this alone: whoever differentiates again finds them in the graph, with derivative 0.
-        return product + 0 * points if torch.is_grad_enabled() else product, None, None
+        return product + 0 * points if torch.is_grad_enabled() else product, None, None, None
 
 
 def _clouds(points: Tensor) -> Tensor:
