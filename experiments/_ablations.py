@@ -9,7 +9,7 @@ from experiments import paper
 from experiments._parts import results
 from experiments._record import RESULTS, read
 from experiments._shown import figure, is_substituted, listed, not_run, origin, section, seed_span
-from experiments._tables import markdown, signed
+from experiments._tables import SCORES, markdown, signed
 
 LARGE = "5000"  # exemplars at which the paper compares branches
 
@@ -90,7 +90,7 @@ def control(records: Path = RESULTS) -> str:
     sizes = read("control", records)["config"]["exemplars"]
     rows = [
         [f"{score}, {way}", *(f"{measured['auc'][score][str(m)]:.4f}" for m in sizes)]
-        for score in ("count", "contrast")
+        for score in SCORES
         for way, measured in found.items()
     ]
     alternative = "AUC against exemplars with and without the loss"

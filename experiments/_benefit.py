@@ -10,12 +10,12 @@ from typing import Any
 from experiments._parts import results
 from experiments._record import RESULTS, read
 from experiments._shown import not_run, section
-from experiments._tables import DATASETS, markdown, signed
+from experiments._tables import DATASETS, SCORES, markdown, signed
 
 UNTUNED, MATCHED, BEST = "radius η", "matched radius", "best radius"
 NEIGHBOURS = "5 nearest neighbours"
 NOTICEABLE = 0.02  # of AUC: trainings that differ in their seed alone differ by as much
-WAYS = (*(f"{score}, {radius}" for score in ("count", "contrast") for radius in (UNTUNED, MATCHED, BEST)), NEIGHBOURS)
+WAYS = (*(f"{score}, {radius}" for score in SCORES for radius in (UNTUNED, MATCHED, BEST)), NEIGHBOURS)
 
 Measured = dict[str, Any]
 

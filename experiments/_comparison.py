@@ -11,7 +11,7 @@ from experiments import paper
 from experiments._parts import is_complete, results
 from experiments._record import RESULTS, read
 from experiments._shown import listed, not_run, section, seed_span
-from experiments._tables import DATASETS, Row, markdown, pairing, signed
+from experiments._tables import DATASETS, SCORES, Row, markdown, pairing, signed
 
 CLOSE = 0.01
 OURS = "corel on the images ADT scored"  # as `experiments.baselines` names it
@@ -186,12 +186,12 @@ def _ours(records: Path) -> dict[tuple[str, str], float]:
     aucs = {
         (f"{auxiliary}-16x10", score): found[f"{auxiliary} → cifar10"][score]["120"]["mean"]
         for auxiliary in ("cifar10", "tiny-imagenet")
-        for score in ("count", "contrast")
+        for score in SCORES
     }
     return aucs | {
         (CONTRASTIVE, row["method"]): row["mean"]
         for row in stronger
-        if row["exemplars"] == 120 and row["method"] in ("count", "contrast")
+        if row["exemplars"] == 120 and row["method"] in SCORES
     }
 
 

@@ -9,7 +9,7 @@ from experiments import paper
 from experiments._parts import results
 from experiments._record import RESULTS, read
 from experiments._shown import listed, not_run, section
-from experiments._tables import DATASETS, markdown, pairing, signed
+from experiments._tables import DATASETS, SCORES, markdown, pairing, signed
 
 KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
 
@@ -97,7 +97,7 @@ def stronger(records: Path = RESULTS) -> str:
         rows += [
             [f"{DATASETS[target]}, {score}", f"{by_target[target][score]:.3f}", f"{ours[score]:.3f}",
              signed(ours[score] - by_target[target][score])]
-            for score in ("count", "contrast")
+            for score in SCORES
         ]  # fmt: skip
     heading = ["classes of, score", "the paper's autoencoder, mean of three", "contrastive, one training", "difference"]
     return section("stronger", records, markdown(heading, rows), _deaths(document))

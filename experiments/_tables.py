@@ -13,6 +13,7 @@ DATASETS = {
     "cifar10": "CIFAR-10", "cifar20": "CIFAR-20", "cifar100": "CIFAR-100",
     "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet",
 }  # fmt: skip
+SCORES = ("count", "contrast")
 Row = Sequence[str]
 
 

@@ -23,8 +23,9 @@ from corel.evaluation._methods import nearest_neighbours
 from corel.training import TrainConfig
 from experiments._encoded import Doubles, Encoded, one_vs_all
 from experiments._parts import Part, run_parts
+from experiments._tables import SCORES
 from experiments._trainings import folders, trained
-from experiments.contrastive import FIRST, SCORES, radii_of
+from experiments.contrastive import FIRST, radii_of
 from experiments.control import matched_radius
 
 AUXILIARY, EVALUATED = "tiny-imagenet", ("cifar10", "tiny-imagenet")

@@ -31,13 +31,13 @@ from corel.oneclass import backbone_settings
 from corel.training import TrainConfig
 from experiments._encoded import DRAWS, Encoded, Latents
 from experiments._parts import Part, run_parts
+from experiments._tables import SCORES
 from experiments._trainings import auxiliary_images, folders, split, train_once
 from experiments.control import in_batch_distances
 
 AUXILIARY, IMAGES = "tiny-imagenet", 20_000
 EXEMPLARS = 120
 SHARES = (0.02, 0.05, 0.1)
-SCORES = ("count", "contrast")
 TESTED, ENROLLABLE = 5_000, 10_000
 # Where the exploration began; the preset is where it ended.
 FIRST: dict[str, Any] = {

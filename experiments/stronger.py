@@ -15,9 +15,9 @@ from corel.evaluation import evaluate
 from corel.training import TrainConfig
 from experiments import _cards
 from experiments._record import record
+from experiments._tables import SCORES
 from experiments._trainings import folders, split, trained
 from experiments.backbones import SHIPPED
-from experiments.contrastive import SCORES
 
 SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
 EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120

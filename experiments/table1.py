@@ -18,6 +18,7 @@ from corel.images import ImageSet
 from corel.training import TrainConfig
 from experiments import paper
 from experiments._parts import Part, run_parts
+from experiments._tables import SCORES
 from experiments._trainings import FULL, folders, is_here, split, trained
 
 EXEMPLARS, DRAWS = (80, 120, 500), 5
@@ -38,9 +39,7 @@ def _measure(cell: paper.Cell, data: Path, runs: Path) -> dict[str, Any]:
         expected_classes=CLASSES[cell.evaluated],
     )  # fmt: skip
     rows = found.document()["summary"]
-    return {
-        score: {str(row["exemplars"]): row for row in rows if row["method"] == score} for score in ("count", "contrast")
-    }
+    return {score: {str(row["exemplars"]): row for row in rows if row["method"] == score} for score in SCORES}
 
 
 def main() -> None:

@@ -17,12 +17,12 @@ from corel.backbone import Backbone
 from experiments import _figures
 from experiments._encoded import DRAWS, Doubles, Encoded
 from experiments._parts import Part, run_parts
+from experiments._tables import SCORES
 from experiments._trainings import folders
 
 DATASET, EXEMPLARS, SUBSETS = "tiny-imagenet", 120, 500
 BACKBONES = {"cifar10": "cifar10-16x10", "tiny-imagenet": "tiny-imagenet-16x10"}
 SIZES = (10, 20, 50, 100, 150, 200)
-SCORES = ("count", "contrast")
 
 Labels = NDArray[np.int64]
 

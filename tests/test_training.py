@@ -22,6 +22,7 @@ from scipy.spatial.distance import cdist
 import corel.objectives
 from corel.backbone import Backbone
 from corel.images import ImageSet
+from corel.objectives.autoencoder import Reconstruction
 from corel.training import TrainConfig, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -221,6 +222,17 @@ def test_a_loss_that_is_not_finite_stops_with_the_step_the_batch_and_the_checkpo
     assert len(set(listed)) == 10
     assert set(listed) <= set(data.names)
     assert not (tmp_path / "checkpoint.safetensors").exists()
+
+
+def test_latents_whose_distances_overflow_stop_the_training_likewise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huge = torch.tensor([-3e38, 3e38]).repeat(5)[:, None].expand(10, 6)
+    monkeypatch.setattr(Reconstruction, "forward", lambda *_: (torch.ones((), requires_grad=True), huge))
+    with pytest.raises(
+        FloatingPointError, match=r"no connectivity loss \(the distances.*\) at step 1; .* the batch: \S+"
+    ):
+        train(images(), SMALL, run_dir=tmp_path)
 
 
 @contextmanager

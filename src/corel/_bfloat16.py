@@ -23,5 +23,6 @@ def _tiles_work() -> bool:
     # Without tiles a CPU converts to float32 and back, which costs more than it saves.
     if not getattr(torch.cpu, "_is_amx_tile_supported", bool)():
         return False
-    # Some virtual machines announce tiles and then end the process at the first instruction: try it in another one.
+    # Some virtual machines announce tiles and hide how many there are (leaf 0x1D of cpuid). oneDNN then sets up none,
+    # and the first instruction on one ends the process: try it in another one.
     return subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, check=False).returncode == 0

@@ -116,10 +116,14 @@ def _optimize(
             objective.progress = state.step / (config.epochs * steps)
 
             with convolutions:
-                pretext, latents = model(items[chosen].to(device), draws)
-            _require_finite(pretext, run, names, chosen)
+                pretext, latents = model(items.index_select(0, chosen).to(device), draws)
+            if not math.isfinite(pretext.item()):
+                raise _diverged(f"the loss is {pretext.item()}", run, names, chosen)
             cloud = latents[: config.shaped]  # the order of the batch is random, so this is a sample of it
-            connectivity = connectivity_loss(cloud)
+            try:
+                connectivity = connectivity_loss(cloud)
+            except ValueError as trouble:  # latents so large that their distances are infinite
+                raise _diverged(f"the latents have no connectivity loss ({trouble})", run, names, chosen) from trouble
             optimizer.zero_grad()
             accelerator.backward(pretext + config.weight * connectivity)
             for group in optimizer.param_groups:
@@ -208,13 +212,11 @@ def _uses_bfloat16(config: TrainConfig, device: torch.device) -> bool:
     return _bfloat16.is_fast(device)
 
 
-def _require_finite(loss: Tensor, run: Run, names: Sequence[str], chosen: Tensor) -> None:
-    if not math.isfinite(loss.item()):
-        batch = ", ".join(names[i] if names else f"item {i}" for i in chosen.tolist())
-        raise FloatingPointError(
-            f"the loss is {loss.item()} at step {run.state.step + 1}; {run.last_good()}. Lower learning_rate, or "
-            f"look at the batch: {batch}"
-        )
+def _diverged(what: str, run: Run, names: Sequence[str], chosen: Tensor) -> FloatingPointError:
+    batch = ", ".join(names[i] if names else f"item {i}" for i in chosen.tolist())
+    return FloatingPointError(
+        f"{what} at step {run.state.step + 1}; {run.last_good()}. Lower learning_rate, or look at the batch: {batch}"
+    )
 
 
 @torch.no_grad()
