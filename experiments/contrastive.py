@@ -20,15 +20,13 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import normalize
 
 from corel.backbone import Backbone
 from corel.images import ImageSet
 from corel.objectives import _views, contrastive
 from corel.oneclass import backbone_settings
 from corel.training import TrainConfig
+from experiments import _pretexts
 from experiments._encoded import DRAWS, Encoded, Latents
 from experiments._parts import Part, run_parts
 from experiments._tables import SCORES
@@ -50,28 +48,14 @@ MEASURED = {"exemplars": EXEMPLARS, "shares": SHARES, "tested": TESTED, "enrolla
 BACKGROUND = 4_000  # latents, as many as a backbone holds
 
 
-def decoupled(projected: Tensor, temperature: float) -> Tensor:
-    """NT-Xent without the other view among those it is compared with (decoupled contrastive learning)."""
-    directions = normalize(projected)
-    similarities = directions @ directions.T / temperature
-    views = torch.arange(len(projected))
-    partners = views.roll(len(projected) // 2)
-    itself = (views == views[:, None]) | (views == partners[:, None])
-    return (similarities.masked_fill(itself, -torch.inf).logsumexp(1) - similarities[views, partners]).mean()
-
-
-def barlow_twins(projected: Tensor, temperature: float) -> Tensor:
-    """No negatives: coordinates agree between the views and not with each other; `temperature` plays no part.
-
-    0.005 weighs the disagreement as its authors do; a tenth of the whole is of NT-Xent's size at the start.
-    """
-    first, second = ((half - half.mean(0)) / (half.std(0) + 1e-6) for half in projected.chunk(2))
-    correlations = first.T @ second / len(first)
-    agree = (1 - correlations.diagonal()).square().sum()
-    return (agree + 0.005 * (correlations.square().sum() - correlations.diagonal().square().sum())) / 10
-
-
-LOSSES = {"decoupled": decoupled, "Barlow Twins": barlow_twins}
+# By what name a variant asks for it: where in the library it goes, and what.
+PRETEXTS: dict[str, tuple[Any, str, Any]] = {
+    "decoupled": (contrastive, "nt_xent", _pretexts.decoupled),
+    "Barlow Twins": (contrastive, "nt_xent", _pretexts.barlow_twins),
+    "L1 distance": (contrastive, "nt_xent", _pretexts.by_distance),
+    "several crops": (contrastive.Contrastive, "forward", _pretexts.several_crops),
+    "momentum": (contrastive.Contrastive, "forward", _pretexts.momentum),
+}
 
 
 @dataclass(frozen=True)
@@ -108,7 +92,7 @@ class Variant:
                 module = next(each for each in (contrastive, _views) if hasattr(each, name))
                 changed.enter_context(patch.object(module, name, value))
             if self.loss:
-                changed.enter_context(patch.object(contrastive, "nt_xent", LOSSES[self.loss]))
+                changed.enter_context(patch.object(*PRETEXTS[self.loss]))
             yield
 
 
@@ -132,6 +116,15 @@ VARIANTS: dict[str, Variant] = {
     "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),
     "connectivity of all 256 latents": Variant({"cloud_size": 256, "weight": 1 / 255}),
     "connectivity four times heavier": Variant({"weight": 4 / 127}),
+    "no projection, batches of 128, crops of 8 %; L1 distances for cosines, temperature 0.5": Variant(
+        {**SMALLER, **CLOSER, "projection": 0, "temperature": 0.5}, loss="L1 distance"
+    ),
+    "no projection, batches of 128, crops of 8 %; two further views of 16 pixels, 2 epochs": Variant(
+        {**SMALLER, **CLOSER, "projection": 0, "epochs": 2}, loss="several crops"
+    ),
+    "no projection, batches of 128, crops of 8 %; compared with a slow copy's views, 2 epochs": Variant(
+        {**SMALLER, **CLOSER, "projection": 0, "epochs": 2}, loss="momentum"
+    ),
 }
 
 

@@ -18,7 +18,7 @@ from corel.baselines import DSEBM
 from corel.objectives import _views
 from corel.objectives import contrastive as objectives
 from corel.training import TrainConfig
-from experiments import benefit, contrastive
+from experiments import _pretexts, benefit, contrastive
 from experiments._encoded import Encoded, one_vs_all
 from experiments._trainings import FULL, trained
 from experiments._variants import untrained_connectivity
@@ -127,17 +127,42 @@ def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPa
 def test_the_losses_of_the_variants_know_their_extremes() -> None:
     """Views that agree, and all of them orthogonal; temperature one."""
     same = torch.eye(4).repeat(2, 1)
-    assert contrastive.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
+    assert _pretexts.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
+    apart = 16 * torch.arange(3.0)[:, None].repeat(2, 1)  # of three images on a line, and both views of each alike
+    ends, middle = (math.log(1 + sum(2 * math.exp(-gap) for gap in gaps)) for gaps in ((1, 2), (1, 1)))
+    assert _pretexts.by_distance(apart, 1.0).item() == pytest.approx((2 * ends + middle) / 3)
     spread = torch.tensor([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]).repeat(2, 1)
     agreement = 3 / 4  # of a coordinate with itself, whose variance is taken over three of four
-    assert contrastive.barlow_twins(spread, 1.0).item() == pytest.approx(2 * (1 - agreement) ** 2 / 10, abs=1e-4)
+    assert _pretexts.barlow_twins(spread, 1.0).item() == pytest.approx(2 * (1 - agreement) ** 2 / 10, abs=1e-4)
 
 
 def test_a_variant_is_in_force_for_its_training_alone() -> None:
     usual = objectives.GROWING, _views.HUE, objectives.nt_xent
     with contrastive.Variant(constants={"GROWING": (0.5, 1.0), "HUE": 0.0}, loss="decoupled").in_force():
-        assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == ((0.5, 1.0), 0.0, contrastive.decoupled)
+        assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == ((0.5, 1.0), 0.0, _pretexts.decoupled)
     assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == usual
+
+
+@pytest.mark.parametrize("pretext", ["several crops", "momentum"])
+def test_other_ways_to_learn_from_views_give_a_loss_and_one_views_latents(pretext: str) -> None:
+    config = TrainConfig.preset("contrastive", branches=2, branch_dim=3, width=4, view_size=16)
+    objective = objectives.Contrastive(config, (32, 32, 3))
+    items = torch.randint(0, 256, (8, 32, 32, 3), dtype=torch.uint8)
+    with contrastive.Variant(loss=pretext).in_force():
+        loss, latents = objective(items, torch.Generator())
+    assert latents.shape == (8, 6)
+    loss.backward()
+    assert all(parameter.grad is not None for parameter in objective.parameters())
+
+
+def test_the_slow_copy_follows_and_is_not_trained() -> None:
+    objective = objectives.Contrastive(TrainConfig.preset("contrastive", width=4), (32, 32, 3))
+    names = set(objective.state_dict())
+    first = next(_pretexts._slow_copy(objective).parameters()).clone()
+    with torch.no_grad():
+        next(objective.network.encoder.parameters()).add_(1)
+    torch.testing.assert_close(next(_pretexts._slow_copy(objective).parameters()), first + 1 - _pretexts.KEPT)
+    assert set(objective.state_dict()) == names
 
 
 def test_variants_that_are_trained_alike_share_a_file(tmp_path: Path) -> None:

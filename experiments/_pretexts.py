@@ -1,0 +1,87 @@
+"""Ways to learn from views that were tried in place of NT-Xent between two of them, and are no part of the library."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+
+from corel.objectives import contrastive
+from corel.objectives._views import random_views
+
+SMALL = 16  # pixels of the further crops
+BRANCHES = 16  # of every variant that compares distances
+KEPT = 0.99  # of the slow encoder's weights at each step
+
+
+def decoupled(projected: Tensor, temperature: float) -> Tensor:
+    """NT-Xent without the other view among those it is compared with (decoupled contrastive learning)."""
+    directions = normalize(projected)
+    similarities = directions @ directions.T / temperature
+    views = torch.arange(len(projected))
+    partners = views.roll(len(projected) // 2)
+    itself = (views == views[:, None]) | (views == partners[:, None])
+    return (similarities.masked_fill(itself, -torch.inf).logsumexp(1) - similarities[views, partners]).mean()
+
+
+def barlow_twins(projected: Tensor, temperature: float) -> Tensor:
+    """No negatives: coordinates agree between the views and not with each other; `temperature` plays no part.
+
+    0.005 weighs the disagreement as its authors do; a tenth of the whole is of NT-Xent's size at the start.
+    """
+    first, second = ((half - half.mean(0)) / (half.std(0) + 1e-6) for half in projected.chunk(2))
+    correlations = first.T @ second / len(first)
+    agree = (1 - correlations.diagonal()).square().sum()
+    return (agree + 0.005 * (correlations.square().sum() - correlations.diagonal().square().sum())) / 10
+
+
+def by_distance(projected: Tensor, temperature: float) -> Tensor:
+    """NT-Xent of minus the mean over branches of the L1 distance, which is what scores compare, in place of cosines.
+
+    Nothing but the connectivity loss keeps such latents from growing.
+    """
+    distances = torch.cdist(projected, projected, p=1) / BRANCHES
+    others = (-distances / temperature).masked_fill(torch.eye(len(projected), dtype=torch.bool), -torch.inf)
+    return cross_entropy(others, torch.arange(len(projected)).roll(len(projected) // 2))
+
+
+def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Two views as ever and two small ones, each of which belongs to a large one (multi-crop)."""
+    images = self.network.prepare(items)
+    latents, further = (
+        self.network.encoder(_views(self, images, size, generator)) for size in (self.view_size(), SMALL)
+    )
+    (first, second), (third, fourth) = self.projection(latents).chunk(2), self.projection(further).chunk(2)
+    pairs = ((first, second), (first, third), (second, fourth))
+    losses = [contrastive.nt_xent(torch.cat(pair), self.temperature) for pair in pairs]
+    return torch.stack(losses).mean(), latents[: len(items)]
+
+
+def momentum(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Views are compared with those that a slowly following copy of the encoder sees (MoCo v3, without a predictor)."""
+    images = self.network.prepare(items)
+    views = _views(self, images, self.view_size(), generator)
+    latents = self.network.encoder(views)
+    with torch.no_grad():
+        slow = _slow_copy(self)(views).chunk(2)
+    # The first views look for their images among the copy's second ones, and the second among its first.
+    logits = [normalize(a) @ normalize(b).T for a, b in zip(latents.chunk(2), reversed(slow), strict=True)]
+    same = torch.arange(len(items)).repeat(2)
+    return cross_entropy(torch.cat(logits) / self.temperature, same), latents[: len(items)]
+
+
+def _views(self: Any, images: Tensor, size: int, generator: torch.Generator) -> Tensor:
+    return random_views(torch.cat([images, images]), size, self.view_area, generator)
+
+
+def _slow_copy(self: Any) -> nn.Module:
+    """The copy, after it has followed the encoder's weights by one step; a checkpoint does not hold it."""
+    if "slow" not in self.__dict__:
+        self.__dict__["slow"] = copy.deepcopy(self.network.encoder).requires_grad_(False)
+    slow: nn.Module = self.__dict__["slow"]
+    for kept, weight in zip(slow.parameters(), self.network.encoder.parameters(), strict=True):
+        kept.lerp_(weight, 1 - KEPT)
+    return slow
