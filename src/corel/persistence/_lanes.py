@@ -19,9 +19,10 @@ from corel._jit import jit, subkernel
 
 Array = Any
 LANES = 16
-MOST_POINTS = 1 << 15  # both ends of an edge share the 32 bits of a lane
-_HALF, _INFINITY, _LARGEST = 16, 0x7F800000, 0x7FFFFFFF
+MOST_POINTS = 4096  # sixteen larger clouds leave the cache, where one by one each would fit
+_INFINITY, _LARGEST = 0x7F800000, 0x7FFFFFFF
 _FLOATS, _INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
+_TRUTHS = ir.VectorType(ir.IntType(1), LANES)
 
 
 def merge_edges(clouds: Array, edges: Array, lengths: Array) -> int:
@@ -36,10 +37,9 @@ def merge_edges(clouds: Array, edges: Array, lengths: Array) -> int:
 
 
 @intrinsic
-def _typed_offer(_: Any, coordinates: Any, joined: Any, new: Any, vertex: Any, best: Any, code: Any, outside: Any,
-                 chosen: Any, death: Any, ends: Any) -> Any:  # fmt: skip
-    given = (coordinates, joined, new, vertex, best, code, outside, chosen, death, ends)
-    return types.void(*given), _write_offer
+def _typed_offer(_: Any, coordinates: Any, joined: Any, new: Any, best: Any, parent: Any, outside: Any, chosen: Any,
+                 death: Any) -> Any:  # fmt: skip
+    return types.int32(coordinates, joined, new, best, parent, outside, chosen, death), _write_offer
 
 
 _offer: Any = _typed_offer  # a call leaves out the first argument
@@ -51,17 +51,23 @@ def _prim(clouds: Array, edges: Array, lengths: Array) -> Any:
     # Of the vertices outside, a row a coordinate; then those of the vertices that joined last.
     places = _rows(b * dimension, np.float32).reshape(b, dimension, LANES)
     coordinates, joined = places[:-1], places[-1]
-    vertex, best, code, deaths, codes = _rows(5 * (b - 1), np.int32).reshape(5, b - 1, LANES)
-    new, chosen = _rows(2, np.int32)
+    vertex, best, parent, deaths, parents = _rows(5 * (b - 1), np.int32).reshape(5, b - 1, LANES)
+    joining, (chosen,) = _rows(b, np.int32), _rows(1, np.int32)
     for first in range(0, n - LANES + 1, LANES):
         _load(clouds[first : first + LANES], coordinates, joined, vertex)
-        best[:], code[:], new[:] = _INFINITY, _LARGEST, 0
+        best[:], parent[:], joining[0] = _INFINITY, 0, 0
         for step in range(b - 1):
-            _offer(coordinates, joined, new, vertex, best, code, b - 1 - step, chosen, deaths[step], codes[step])
-            _move_into_trees(chosen, b - 2 - step, coordinates, joined, new, vertex, best, code)
+            outside = b - 1 - step
+            ties = _offer(coordinates, joined, joining[step], best, parent, outside, chosen, deaths[step])
+            if ties:
+                known = best.view(np.float32)
+                _settle(ties, coordinates[:outside], joined, joining[step], known, parent, vertex, chosen)
+            _move_into_trees(
+                chosen, outside - 1, coordinates, joined, vertex, best, parent, joining[step + 1], parents[step]
+            )
         if deaths.max() >= _INFINITY:  # of an overflow, or of a value that is not finite
             return first
-        _store(deaths, codes, edges[first : first + LANES], lengths[first : first + LANES])
+        _store(deaths, joining[1:], parents, edges[first : first + LANES], lengths[first : first + LANES])
     return n // LANES * LANES
 
 
@@ -86,57 +92,83 @@ def _load(clouds: Array, coordinates: Array, joined: Array, vertex: Array) -> No
 
 
 @subkernel
-def _move_into_trees(
-    chosen: Array, last: int, coordinates: Array, joined: Array, new: Array, vertex: Array, best: Array, code: Array
+def _settle(
+    ties: int, coordinates: Array, joined: Array, new: Array, best: Array, parent: Array, vertex: Array, chosen: Array
 ) -> None:
+    """In lanes with edges of equal length, choose those with the smallest (i, j), as every kernel does."""
+    for lane in range(LANES):
+        if not ties >> lane & 1:
+            continue
+        shortest, low, high = best[chosen[lane], lane], np.int32(_LARGEST), np.int32(_LARGEST)
+        for v in range(len(coordinates)):
+            distance = np.float32(0)
+            for d in range(len(joined)):
+                distance += abs(coordinates[v, d, lane] - joined[d, lane])
+            if distance == best[v, lane]:
+                parent[v, lane] = min(parent[v, lane], new[lane])
+            i, j = min(vertex[v, lane], parent[v, lane]), max(vertex[v, lane], parent[v, lane])
+            if best[v, lane] == shortest and (i < low or (i == low and j < high)):
+                chosen[lane], low, high = v, i, j
+
+
+@subkernel
+def _move_into_trees(
+    chosen: Array, last: int, coordinates: Array, joined: Array, vertex: Array, best: Array, parent: Array,
+    joining: Array, parents: Array
+) -> None:  # fmt: skip
     """In every lane the chosen vertex leaves the outside, and the last one takes its place."""
     for lane in range(LANES):
         v = chosen[lane]
-        new[lane] = vertex[v, lane]
-        vertex[v, lane], best[v, lane], code[v, lane] = vertex[last, lane], best[last, lane], code[last, lane]
+        joining[lane], parents[lane] = vertex[v, lane], parent[v, lane]
+        vertex[v, lane], best[v, lane], parent[v, lane] = vertex[last, lane], best[last, lane], parent[last, lane]
         for d in range(len(joined)):
             joined[d, lane] = coordinates[v, d, lane]
             coordinates[v, d, lane] = coordinates[last, d, lane]
 
 
 @subkernel
-def _store(deaths: Array, codes: Array, edges: Array, lengths: Array) -> None:
+def _store(deaths: Array, joining: Array, parents: Array, edges: Array, lengths: Array) -> None:
     for lane in range(LANES):
         bits = lengths[lane].view(np.int32)
         for step in range(len(deaths)):
             bits[step] = deaths[step, lane]
-            edges[lane, step, 0] = codes[step, lane] >> _HALF
-            edges[lane, step, 1] = codes[step, lane] & ((1 << _HALF) - 1)
+            edges[lane, step, 0] = min(joining[step, lane], parents[step, lane])
+            edges[lane, step, 1] = max(joining[step, lane], parents[step, lane])
 
 
 def _write_offer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Offer every vertex outside the edge to its lane's new tree vertex, and find each lane's shortest edge across.
 
-    `best` and `code` are, for each vertex outside, the length of its shortest edge into the tree, as the integer of the
-    same bits, and the edge's ends; the last three arguments take where they are least, and what is there.
+    `best` and `parent` are, for each vertex outside, the length of its shortest edge into the tree, as the integer of
+    the same bits, and where it ends. The last two arguments take where `best` is least, and what is there. Returns a
+    bit for each lane, set where lengths were equal: which edge is the first then is not looked at here.
     """
     lanes = _Vectors(context, builder, signature, arguments)
     coordinates, joined = lanes.rows(0, _FLOATS), lanes.rows(1, _FLOATS)
-    new, vertex, best, code = (lanes.rows(k, _INTEGERS) for k in range(2, 6))
-    outside, dimension = arguments[6], lanes.length(1)
-    shortest, least, place, here = (lanes.variable(start) for start in (_LARGEST, _LARGEST, 0, 0))
+    new, best, parent = (lanes.rows(k, _INTEGERS) for k in range(2, 5))
+    outside, dimension = arguments[5], lanes.length(1)
+    shortest, place, here = (lanes.variable(start) for start in (_LARGEST, 0, 0))
+    ties = cgutils.alloca_once_value(builder, ir.Constant(_TRUTHS, [0] * LANES))
     tree = lanes.load(new, outside.type(0))
     with cgutils.for_range(builder, outside) as vertices:
         v = vertices.index
-        distance = lanes.distance(coordinates, joined, v, dimension)
-        known = (lanes.load(best, v), lanes.load(code, v))
-        known = lanes.smaller((distance, lanes.code(lanes.load(vertex, v), tree)), known)[0]
-        lanes.store(known[0], best, v)
-        lanes.store(known[1], code, v)
-        held, index = (builder.load(shortest), builder.load(least)), builder.load(here)
-        held, closer = lanes.smaller(known, held)
-        builder.store(held[0], shortest)
-        builder.store(held[1], least)
+        distance, known = lanes.distance(coordinates, joined, v, dimension), lanes.load(best, v)
+        closer, equal = builder.icmp_signed("<", distance, known), builder.icmp_signed("==", distance, known)
+        known = builder.select(closer, distance, known)
+        lanes.store(known, best, v)
+        lanes.store(builder.select(closer, tree, lanes.load(parent, v)), parent, v)
+        held, index = builder.load(shortest), builder.load(here)
+        closer, equal = (
+            builder.icmp_signed("<", known, held),
+            builder.or_(equal, builder.icmp_signed("==", known, held)),
+        )
+        builder.store(builder.select(closer, known, held), shortest)
         builder.store(builder.select(closer, index, builder.load(place)), place)
         builder.store(builder.add(index, lanes.constant(1)), here)
-    for k, found in ((7, place), (8, shortest), (9, least)):
+        builder.store(builder.or_(builder.load(ties), equal), ties)
+    for k, found in ((6, place), (7, shortest)):
         lanes.store(builder.load(found), lanes.rows(k, _INTEGERS), outside.type(0))
-    return context.get_dummy_value()
+    return builder.zext(builder.bitcast(builder.load(ties), ir.IntType(LANES)), ir.IntType(32))
 
 
 class _Vectors:
@@ -174,17 +206,3 @@ class _Vectors:
             length = write.bitcast(write.and_(write.bitcast(gap, _INTEGERS), self.constant(_LARGEST)), _FLOATS)
             write.store(write.fadd(write.load(total), length), total)
         return write.bitcast(write.load(total), _INTEGERS)
-
-    def code(self, one: Any, other: Any) -> Any:
-        """Both ends of an edge in one number that orders like (i, j); for one end fixed it orders like the other."""
-        write = self.builder
-        ascending = write.icmp_signed("<", one, other)
-        low, high = write.select(ascending, one, other), write.select(ascending, other, one)
-        return write.or_(write.shl(low, self.constant(_HALF)), high)
-
-    def smaller(self, one: Any, other: Any) -> Any:
-        """The lesser of two (length, code) in each lane, and where it is the first."""
-        write = self.builder
-        equal, precedes = write.icmp_signed("==", one[0], other[0]), write.icmp_signed("<", one[1], other[1])
-        first = write.or_(write.icmp_signed("<", one[0], other[0]), write.and_(equal, precedes))
-        return tuple(write.select(first, a, b) for a, b in zip(one, other, strict=True)), first
