@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -51,9 +54,9 @@ def by_distance(projected: Tensor, temperature: float) -> Tensor:
 def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Two views as ever and two small ones, each of which belongs to a large one (multi-crop)."""
     images = self.network.prepare(items)
-    latents, further = (
-        self.network.encoder(_views(self, images, size, generator)) for size in (self.view_size(), SMALL)
-    )
+    latents = self.network.encoder(_views(self, images, self.view_size(), generator))
+    with _statistics_kept(self.network):
+        further = self.network.encoder(_views(self, images, SMALL, generator))
     (first, second), (third, fourth) = self.projection(latents).chunk(2), self.projection(further).chunk(2)
     pairs = ((first, second), (first, third), (second, fourth))
     losses = [contrastive.nt_xent(torch.cat(pair), self.temperature) for pair in pairs]
@@ -75,6 +78,16 @@ def momentum(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tens
 
 def _views(self: Any, images: Tensor, size: int, generator: torch.Generator) -> Tensor:
     return random_views(torch.cat([images, images]), size, self.view_area, generator)
+
+
+@contextmanager
+def _statistics_kept(network: nn.Module) -> Iterator[None]:
+    """What the norms remember for later use is not to come from small views: whole images are encoded by it."""
+    with ExitStack() as changed:
+        for norm in network.modules():
+            if isinstance(norm, nn.BatchNorm2d):
+                changed.enter_context(patch.object(norm, "momentum", 0.0))
+        yield
 
 
 def _slow_copy(self: Any) -> nn.Module:

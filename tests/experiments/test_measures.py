@@ -155,6 +155,20 @@ def test_other_ways_to_learn_from_views_give_a_loss_and_one_views_latents(pretex
     assert all(parameter.grad is not None for parameter in objective.parameters())
 
 
+def test_small_crops_leave_no_trace_in_what_the_norms_remember() -> None:
+    items = torch.randint(0, 256, (8, 32, 32, 3), dtype=torch.uint8)
+    remembered = []
+    for pretext in (None, "several crops"):
+        torch.manual_seed(0)
+        objective = objectives.Contrastive(TrainConfig.preset("contrastive", width=4), (32, 32, 3))
+        with contrastive.Variant(loss=pretext).in_force():
+            objective(items, torch.Generator().manual_seed(0))
+        remembered.append(dict(objective.named_buffers()))
+    for name, statistic in remembered[0].items():
+        if "num_batches" not in name:
+            torch.testing.assert_close(remembered[1][name], statistic)
+
+
 def test_the_slow_copy_follows_and_is_not_trained() -> None:
     objective = objectives.Contrastive(TrainConfig.preset("contrastive", width=4), (32, 32, 3))
     names = set(objective.state_dict())
