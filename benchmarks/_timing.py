@@ -40,25 +40,25 @@ def take_turns(
             shuffle(order)
             for name in order:
                 if sum(turns[name].seconds) < budget:
-                    value, seconds = timed_warm(calls[name], cloud)
+                    value, seconds = timed_warm(calls[name], cloud, warm_on=inputs[round_number - 1])
                     turns[name].seconds.append(seconds)
                     turns[name].value = value if round_number == 0 else turns[name].value
                 advance(note=name)
     return turns
 
 
-def timed_warm(call: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
+def timed_warm(call: Callable[[Any], Any], argument: Any, *, warm_on: Any) -> tuple[Any, float]:
     """What the call returns, and its seconds.
 
-    A short call is repeated before it is timed, or it would pay for the caches and the branch predictors that the
+    A short call is first repeated on another input, or it would pay for the caches and the branch predictors that the
     method before it filled; a long one pays for them unnoticed.
     """
+    started = time.perf_counter()
     value, seconds = timed(call, argument)
     if seconds > SHORT:
         return value, seconds
-    warm = time.perf_counter() + WARM_UP
-    while time.perf_counter() < warm:
-        call(argument)
+    while time.perf_counter() < started + WARM_UP:
+        call(warm_on)
     return timed(call, argument)
 
 

@@ -21,8 +21,9 @@ def not_run(*names: str, records: Path) -> str | None:
 def section(name: str, records: Path, *paragraphs: str) -> str:
     """Paragraphs, tables and figures one below the other, and by which command they came to be."""
     document = read(name, records)
-    made = f"Made by `{EXPERIMENTS[name].command}` in {_duration(document['seconds'])}."
-    return "\n\n".join([*paragraphs, made])
+    command = EXPERIMENTS[name].command
+    reused = "; encoders that lay in the runs folder already took their time before" if "--runs" in command else ""
+    return "\n\n".join([*paragraphs, f"Made by `{command}` in {_duration(document['seconds'])}{reused}."])
 
 
 def figure(name: str, alternative: str) -> str:

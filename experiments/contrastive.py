@@ -116,6 +116,9 @@ VARIANTS: dict[str, Variant] = {
     "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),
     "connectivity of all 256 latents": Variant({"cloud_size": 256, "weight": 1 / 255}),
     "connectivity four times heavier": Variant({"weight": 4 / 127}),
+    "no projection, batches of 128, crops of 8 %; no connectivity loss": Variant(
+        {**SMALLER, **CLOSER, "projection": 0, "weight": 0.0}
+    ),
     "no projection, batches of 128, crops of 8 %; L1 distances for cosines, temperature 0.5": Variant(
         {**SMALLER, **CLOSER, "projection": 0, "temperature": 0.5}, loss="L1 distance"
     ),

@@ -113,9 +113,9 @@ class Backbone:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str] | None = None) -> Backbone:
-        """Open a backbone that ships with corel by its name, any other by its path; with neither the best general.
+        """Open a backbone that ships with corel by its name, any other by its path.
 
-        Loading runs no code from the file.
+        With neither it is the one that is best on photographs. Loading runs no code from the file.
         """
         path = _locate(DEFAULT if name_or_path is None else name_or_path)
         tensors, document = _tensorfile.read(path, KIND, VERSION)

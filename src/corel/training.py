@@ -117,15 +117,16 @@ def _optimize(
 
             with convolutions:
                 pretext, latents = model(items.index_select(0, chosen).to(device), draws)
-            if not math.isfinite(pretext.item()):
-                raise _diverged(f"the loss is {pretext.item()}", run, names, chosen)
             cloud = latents[: config.shaped]  # the order of the batch is random, so this is a sample of it
             try:
                 connectivity = connectivity_loss(cloud)
-            except ValueError as trouble:  # latents so large that their distances are infinite
-                raise _diverged(f"the latents have no connectivity loss ({trouble})", run, names, chosen) from trouble
+            except ValueError as trouble:  # latents that are not finite, or so large that their distances are not
+                raise _diverged(f"the loss is not finite ({trouble})", run, names, chosen) from trouble
+            loss = pretext + config.weight * connectivity
+            if not math.isfinite(loss.item()):
+                raise _diverged(f"the loss is {loss.item()}", run, names, chosen)
             optimizer.zero_grad()
-            accelerator.backward(pretext + config.weight * connectivity)
+            accelerator.backward(loss)
             for group in optimizer.param_groups:
                 group["lr"] = step_size(config, state.step, config.epochs * steps)
             optimizer.step()

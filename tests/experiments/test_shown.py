@@ -218,7 +218,7 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
 
     found = {"with": measured(eta=0.82, other=0.83), "without": measured(eta=0.51, other=0.79, matched=0.78)}
     assert _benefit.brings(tmp_path) == ""
-    put(tmp_path, "benefit", found, evaluated=["cifar10"], exemplars=[120], decided=120, rate=0.05)
+    put(tmp_path, "benefit", found, evaluated=["cifar10"], exemplars=[120], decided=120, rate=0.05, draws=3)
     shown = _benefit.benefit(tmp_path)
     assert "| count, radius η | 0.820 | 0.510 |" in shown
     assert "| count, matched radius | 0.820 | 0.780 |" in shown
@@ -226,9 +226,11 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
     assert "| contrast, radius η | 5.0% | 5.0% | 40.0% | 40.0% | 0.720 | 0.410 |" in shown
     assert "is worth +0.0400 to the count" in shown
     assert "which know no radius, +0.0000" in shown
-    assert "count has 0.820 with it and 0.510 without" in _benefit.brings(tmp_path)
-    assert _benefit.brings(tmp_path).endswith("The loss brings AUC, and a radius that needs no tuning.")
+    assert "| count, radius of 5% | 0.830 | 0.790 |" in shown
+    assert "the count has 0.820 and 0.510 with and without it" in _benefit.brings(tmp_path)
+    assert "the count has 0.830 and 0.790, the contrast 0.830 and 0.790" in _benefit.brings(tmp_path)
+    assert _benefit.brings(tmp_path).endswith("the loss brings AUC, and a radius known beforehand.")
 
 
 def test_a_loss_that_brings_no_auc_is_said_to_bring_none() -> None:
-    assert _benefit._verdict(-0.004).endswith("not AUC.")
+    assert "a radius known beforehand and no AUC" in _benefit._verdict(-0.004)

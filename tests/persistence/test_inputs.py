@@ -136,7 +136,7 @@ def test_every_matrix_is_symmetric_by_its_own_measure() -> None:
         merge_edges(distances=skew)
 
 
-@pytest.mark.parametrize("p", ["1", None, 1j, torch.tensor(2.0)])
+@pytest.mark.parametrize("p", ["1", None, 1j, 1 + 0j, torch.tensor(1.0), torch.tensor(2.0)])
 def test_a_norm_is_a_number(p: Any) -> None:
     with pytest.raises(ValueError, match="p must be a real number from 1 to infinity"):
         death_times(torch.zeros(2, 2), p)

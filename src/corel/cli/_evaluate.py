@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from corel.evaluation import Evaluation
 
 BackboneOption = Annotated[
-    str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best general one.")
+    str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best on photographs.")
 ]
 Seed = Annotated[int, typer.Option(help="Decides what is drawn at random.")]
 PANEL = "Measure"

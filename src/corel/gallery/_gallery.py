@@ -76,7 +76,7 @@ class Gallery:
     ) -> Gallery:
         """Open a gallery; `create` allows one that is not there yet, which appears with its first enrolment.
 
-        `backbone` is for a new gallery (default: the best general one) and for one whose backbone was moved;
+        `backbone` is for a new gallery (default: the best on photographs) and for one whose backbone was moved;
         otherwise a gallery finds its backbone by itself.
         """
         store = Store(Path(path).expanduser(), create=create)

@@ -17,6 +17,7 @@ from torch.autograd import forward_ad
 from corel._jit import jit
 from corel.persistence import _ops
 from corel.persistence._numba import Array, Scalar
+from corel.persistence._refusals import is_real
 
 # What else may be at work around a call, by names that torch does not make public: without them this path stands back.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
@@ -27,7 +28,8 @@ _tracing = getattr(torch._C, "_is_tracing", lambda: True)
 def applies(points: Any, p: float) -> TypeGuard[Tensor]:
     """Whether these are points for this path. Where they are malformed, the other one has a sentence for it."""
     return (
-        p == 1
+        is_real(p)
+        and p == 1
         and type(points) in (Tensor, nn.Parameter)
         and points.device.type == "cpu"
         and points.layout == torch.strided
