@@ -82,11 +82,11 @@ def main() -> None:
 def measure(plan: Plan, out: Console) -> Results:
     """Run the whole plan, printing each part as it is done."""
     methods = [method for method in METHODS if method.installed]
-    one_cloud = runtime_study(plan, methods)
-    print_times(f"One cloud in R^{DIMENSION}, L1", {f"{b:,}": milliseconds(one_cloud, b) for b in plan.sizes}, out)
     forward, both = training_step(plan, methods)
     columns = {"forward": milliseconds(forward, BATCH), "forward + backward": milliseconds(both, BATCH)}
     print_times(f"A training step's loss: {CLOUDS} clouds of {BATCH} points", columns, out)
+    one_cloud = runtime_study(plan, methods)
+    print_times(f"One cloud in R^{DIMENSION}, L1", {f"{b:,}": milliseconds(one_cloud, b) for b in plan.sizes}, out)
     megabytes = memory_study(plan, one_cloud)
     print_memory(plan.sizes[-1], megabytes, out)
     results = Results(one_cloud, forward, both, whole_step(), megabytes)
