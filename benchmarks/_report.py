@@ -16,11 +16,12 @@ from benchmarks._peers import OURS
 
 @dataclass(frozen=True)
 class Measurement:
-    """Median milliseconds of one method on clouds of so many points, or why there are none."""
+    """Milliseconds of one method on clouds of so many points, undisturbed and at the median, or why there are none."""
 
     method: str
     points: int
     milliseconds: float | None
+    median: float | None = None
     repetitions: int = 0
     deviation: float | None = None  # largest difference from corel's values
     skipped: str | None = None
@@ -61,7 +62,7 @@ class Target:
 
 
 def print_times(title: str, columns: dict[str, dict[str, float]], console: Console) -> None:
-    """Two tables with one row a method: median milliseconds, and how many times corel's in the same column they are."""
+    """Two tables with one row a method: milliseconds, and how many times corel's in the same column they are."""
     console.print(f"\n[bold]{title}[/bold]")
     times, ratios = Table("milliseconds", *columns), Table("× corel", *columns)
     for name in dict.fromkeys(name for column in columns.values() for name in column):
