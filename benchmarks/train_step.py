@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from benchmarks._timing import undisturbed
 from corel import _bfloat16
 from corel._network import channels_last
 from corel._terminal import track
@@ -94,15 +95,15 @@ CALLS: dict[str, Callable[[Pixels], float]] = {
 
 
 def measure(steps: int, rounds: int, threads: int) -> dict[str, Any]:
-    """Median milliseconds a step of each, taking turns, and their ratios."""
+    """Milliseconds a step of each, taking turns, and their ratios."""
     turns = [
         {name: _in_a_process(name, steps, threads) for name in CALLS} for _ in track(range(rounds), "training in turns")
     ]
-    milliseconds = {name: float(np.median([turn[name] for turn in turns])) / steps * 1000 for name in CALLS}
+    milliseconds = {name: undisturbed([turn[name] for turn in turns]) / steps * 1000 for name in CALLS}
     ratios = [turn["plain eager float32"] / turn["corel.train"] for turn in turns]
     return {
         "milliseconds a step": {name: round(value, 3) for name, value in milliseconds.items()},
-        "speed-up": round(float(np.median(ratios)), 3),
+        "speed-up": round(milliseconds["plain eager float32"] / milliseconds["corel.train"], 3),
         "speed-up of each round": [round(ratio, 3) for ratio in ratios],
         "topology's share": round(milliseconds["topology"] / milliseconds["corel.train"], 4),
         "convolutions in": "bfloat16" if _bfloat16.is_fast(torch.device("cpu")) else "float32",
