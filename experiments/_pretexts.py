@@ -17,6 +17,7 @@ from corel.objectives._views import random_views
 
 SMALL = 16  # pixels of the further crops
 BRANCHES = 16  # of every variant that compares distances
+_NT_XENT = contrastive.nt_xent  # as it is while another stands in its place
 KEPT = 0.99  # of the slow encoder's weights at each step
 
 
@@ -49,6 +50,22 @@ def by_distance(projected: Tensor, temperature: float) -> Tensor:
     distances = torch.cdist(projected, projected, p=1) / BRANCHES
     others = (-distances / temperature).masked_fill(torch.eye(len(projected), dtype=torch.bool), -torch.inf)
     return cross_entropy(others, torch.arange(len(projected)).roll(len(projected) // 2))
+
+
+def decorrelated(latents: Tensor, temperature: float) -> Tensor:
+    """NT-Xent and a tenth of the squared correlations of a dimension with all others, which a few directions raise."""
+    standard = normalize(latents - latents.mean(0), dim=0)
+    squares = (standard.T @ standard).square()
+    return _NT_XENT(latents, temperature) + 0.1 * (squares.sum() - squares.trace()) / len(squares)
+
+
+def deeper_projection(inputs: int, hidden: int) -> nn.Module:
+    """Three layers with norms between them, as SimCLR's second version has."""
+    return nn.Sequential(
+        nn.Linear(inputs, hidden), nn.BatchNorm1d(hidden), nn.ReLU(inplace=True),
+        nn.Linear(hidden, hidden), nn.BatchNorm1d(hidden), nn.ReLU(inplace=True),
+        nn.Linear(hidden, contrastive.PROJECTED),
+    )  # fmt: skip
 
 
 def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:

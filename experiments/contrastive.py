@@ -53,6 +53,8 @@ PRETEXTS: dict[str, tuple[Any, str, Any]] = {
     "decoupled": (contrastive, "nt_xent", _pretexts.decoupled),
     "Barlow Twins": (contrastive, "nt_xent", _pretexts.barlow_twins),
     "L1 distance": (contrastive, "nt_xent", _pretexts.by_distance),
+    "decorrelated": (contrastive, "nt_xent", _pretexts.decorrelated),
+    "three layers": (contrastive, "projection", _pretexts.deeper_projection),
     "several crops": (contrastive.Contrastive, "forward", _pretexts.several_crops),
     "momentum": (contrastive.Contrastive, "forward", _pretexts.momentum),
 }
@@ -116,6 +118,10 @@ VARIANTS: dict[str, Variant] = {
     "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),
     "connectivity of all 256 latents": Variant({"cloud_size": 256, "weight": 1 / 255}),
     "connectivity four times heavier": Variant({"weight": 4 / 127}),
+    "projection of three layers with norms": Variant(loss="three layers"),
+    "no projection, batches of 128, crops of 8 %; correlations between dimensions cost": Variant(
+        {**SMALLER, **CLOSER, "projection": 0}, loss="decorrelated"
+    ),
     "no projection, batches of 128, crops of 8 %; no connectivity loss": Variant(
         {**SMALLER, **CLOSER, "projection": 0, "weight": 0.0}
     ),

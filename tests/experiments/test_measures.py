@@ -130,6 +130,8 @@ def test_the_losses_of_the_variants_know_their_extremes() -> None:
     assert _pretexts.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
     apart = 16 * torch.arange(3.0)[:, None].repeat(2, 1)  # of three images on a line, and both views of each alike
     ends, middle = (math.log(1 + sum(2 * math.exp(-gap) for gap in gaps)) for gaps in ((1, 2), (1, 1)))
+    together = torch.tensor([[1.0, 1], [2, 2], [3, 3]]).repeat(2, 1)  # two dimensions that say the same
+    assert (_pretexts.decorrelated(together, 1.0) - objectives.nt_xent(together, 1.0)).item() == pytest.approx(0.1)
     assert _pretexts.by_distance(apart, 1.0).item() == pytest.approx((2 * ends + middle) / 3)
     spread = torch.tensor([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]).repeat(2, 1)
     agreement = 3 / 4  # of a coordinate with itself, whose variance is taken over three of four
@@ -143,12 +145,12 @@ def test_a_variant_is_in_force_for_its_training_alone() -> None:
     assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == usual
 
 
-@pytest.mark.parametrize("pretext", ["several crops", "momentum"])
+@pytest.mark.parametrize("pretext", ["several crops", "momentum", "three layers", "decorrelated"])
 def test_other_ways_to_learn_from_views_give_a_loss_and_one_views_latents(pretext: str) -> None:
     config = TrainConfig.preset("contrastive", branches=2, branch_dim=3, width=4, view_size=16)
-    objective = objectives.Contrastive(config, (32, 32, 3))
     items = torch.randint(0, 256, (8, 32, 32, 3), dtype=torch.uint8)
     with contrastive.Variant(loss=pretext).in_force():
+        objective = objectives.Contrastive(config, (32, 32, 3))
         loss, latents = objective(items, torch.Generator())
     assert latents.shape == (8, 6)
     loss.backward()
