@@ -147,7 +147,8 @@ def test_a_variant_is_in_force_for_its_training_alone() -> None:
 
 @pytest.mark.parametrize("pretext", ["several crops", "momentum", "three layers", "decorrelated"])
 def test_other_ways_to_learn_from_views_give_a_loss_and_one_views_latents(pretext: str) -> None:
-    config = TrainConfig.preset("contrastive", branches=2, branch_dim=3, width=4, view_size=16)
+    hidden = 8 if pretext == "three layers" else 0
+    config = TrainConfig.preset("contrastive", branches=2, branch_dim=3, width=4, view_size=16, projection=hidden)
     items = torch.randint(0, 256, (8, 32, 32, 3), dtype=torch.uint8)
     with contrastive.Variant(loss=pretext).in_force():
         objective = objectives.Contrastive(config, (32, 32, 3))
