@@ -26,11 +26,6 @@ class Turns:
     seconds: list[float] = field(default_factory=list)
     value: Any = None
 
-    @property
-    def typical(self) -> float:
-        """Seconds of a call that is left alone."""
-        return undisturbed(self.seconds)
-
 
 def undisturbed(seconds: Sequence[float]) -> float:
     """The lower quartile. Others on the same processor only ever add to a time, and double it for moments that a short
@@ -64,8 +59,8 @@ def take_turns(
 def timed_warm(call: Callable[[Any], Any], argument: Any, *, warm_on: Any) -> tuple[Any, float]:
     """What the call returns, and its seconds.
 
-    A short call is first repeated on another input, or it would pay for the caches and the branch predictors that the
-    method before it filled; a long one pays for them unnoticed.
+    A short call is repeated on another input before it is timed, or it would pay for the caches and the branch
+    predictors that the method before it filled; a long one pays for them unnoticed.
     """
     started = time.perf_counter()
     value, seconds = timed(call, argument)

@@ -138,7 +138,7 @@ def _measure(
         Measurement(
             name,
             points,
-            t.typical * 1e3,
+            undisturbed(t.seconds) * 1e3,
             statistics.median(t.seconds) * 1e3,
             len(t.seconds),
             _deviation(name, t.value, ours),

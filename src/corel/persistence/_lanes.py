@@ -158,10 +158,8 @@ def _write_offer(context: Any, builder: Any, signature: Any, arguments: Any) -> 
         lanes.store(known, best, v)
         lanes.store(builder.select(closer, tree, lanes.load(parent, v)), parent, v)
         held, index = builder.load(shortest), builder.load(here)
-        closer, equal = (
-            builder.icmp_signed("<", known, held),
-            builder.or_(equal, builder.icmp_signed("==", known, held)),
-        )
+        closer = builder.icmp_signed("<", known, held)
+        equal = builder.or_(equal, builder.icmp_signed("==", known, held))
         builder.store(builder.select(closer, known, held), shortest)
         builder.store(builder.select(closer, index, builder.load(place)), place)
         builder.store(builder.add(index, lanes.constant(1)), here)
