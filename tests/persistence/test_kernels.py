@@ -17,7 +17,7 @@ from ripser import ripser
 from torch import Tensor
 
 from corel.persistence import _lanes, _ops, _reduction, _torch, death_times, merge_edges
-from corel.persistence._lanes import LANES
+from corel.persistence._vectors import LANES
 from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
 
 

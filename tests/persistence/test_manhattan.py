@@ -29,7 +29,7 @@ def _by_operators(points: Tensor, eta: float, drop_zeros: bool) -> Tensor:
 
 
 @pytest.mark.parametrize("drop_zeros", [True, False])
-@pytest.mark.parametrize("shape", [(9, 3), (4, 9, 3), (2, 3, 9, 3), (0, 9, 3), (2, 1, 3), (1, 300, 2)])
+@pytest.mark.parametrize("shape", [(9, 3), (4, 9, 3), (2, 3, 9, 3), (0, 9, 3), (2, 1, 3), (1, 300, 2), (2, 9, 37)])
 def test_sums_and_gradients_are_those_of_the_operators(shape: tuple[int, ...], drop_zeros: bool) -> None:
     points = gaussian(*shape)
     points[..., -1, :] = points[..., 0, :]  # a bar of length zero, where there are two points
@@ -42,7 +42,7 @@ def test_sums_and_gradients_are_those_of_the_operators(shape: tuple[int, ...], d
 
 
 @pytest.mark.parametrize("drop_zeros", [True, False])
-@pytest.mark.parametrize("shape", [(16, 40, 10), (2, 17, 9, 3)])
+@pytest.mark.parametrize("shape", [(16, 40, 10), (2, 17, 9, 3), (16, 5, 1), (16, 9, 16), (16, 9, 33)])
 def test_sixteen_clouds_at_once_have_the_gradients_of_the_operators(shape: tuple[int, ...], drop_zeros: bool) -> None:
     points = gaussian(*shape, dtype=torch.float32)
     points[..., -1, :] = points[..., 0, :]

@@ -11,6 +11,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import torch
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
@@ -18,6 +21,7 @@ from corel._jit import jit
 from corel.persistence import _ops
 from corel.persistence._numba import Array, Scalar
 from corel.persistence._refusals import is_real
+from corel.persistence._vectors import LANES, Vectors
 
 # What else may be at work around a call, by names that torch does not make public: without them this path stands back.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
@@ -52,7 +56,7 @@ def merge_lengths(points: Tensor) -> Tensor:
 
 def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool, together: bool = False) -> Tensor:
     """Σ_t |η - ε_t| of each cloud, ``[...]``, or of all `together`; with `drop_zeros` over the bars with a length."""
-    sums: Tensor = _MissSums.apply(points, eta, drop_zeros, together)  # type: ignore[no-untyped-call]
+    sums: Tensor = _MissSums.apply(points, eta, drop_zeros, together)
     return sums
 
 
@@ -66,17 +70,16 @@ class _MissSums(torch.autograd.Function):
     def forward(ctx: Any, points: Tensor, eta: float, drop_zeros: bool, together: bool) -> Tensor:
         clouds = _clouds(points)
         edges, lengths = _ops.edges_and_powers(clouds, 1.0, in_order=False)
-        sums, gradients = np.empty(len(lengths), lengths.dtype), np.zeros(clouds.shape, lengths.dtype)
+        # Summed there, the whole loss is one node: another for the sum would cost as much as the gradient.
+        sums, gradients = np.zeros(1 if together else len(clouds)), np.zeros(clouds.shape, lengths.dtype)
         _differentiate(clouds.numpy(), edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
         ctx.save_for_backward(points, torch.from_numpy(gradients).reshape(points.shape))
-        losses = torch.from_numpy(sums)
-        # Summed here, the whole loss is one node: another for the sum would cost as much as the gradient.
-        return losses.sum() if together else losses.reshape(points.shape[:-2])
+        return torch.from_numpy(sums.astype(lengths.dtype).reshape(() if together else points.shape[:-2]))
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         points, gradients = ctx.saved_tensors
-        product = gradients * gradient[..., None, None]
+        product = gradients * (gradient[..., None, None] if gradient.dim() else gradient)
         # The points are kept for this alone: whoever differentiates again finds them in the graph, with derivative 0.
         return product + 0 * points if torch.is_grad_enabled() else product, None, None, None
 
@@ -85,23 +88,46 @@ def _clouds(points: Tensor) -> Tensor:
     return points.detach().reshape(-1, *points.shape[-2:]).contiguous().resolve_neg()
 
 
+@intrinsic
+def _typed_add_signs(_: Any, cloud: Any, gradient: Any, i: Any, j: Any, slope: Any) -> Any:
+    return types.void(cloud, gradient, i, j, slope), _write_add_signs
+
+
+_add_signs: Any = _typed_add_signs  # a call leaves out the first argument
+
+
 @jit
 def _differentiate(
     clouds: Array, edges: Array, lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, gradients: Array
 ) -> None:
-    """Write Σ |ε - η| of each cloud to `sums`, and add its gradient to `gradients`."""
-    for k in range(clouds.shape[0]):
+    """Add Σ |ε - η| of each cloud to `sums`, one number a cloud or one in all, and its gradient to `gradients`."""
+    for k in range(len(clouds)):
         total = 0.0
         for step in range(edges.shape[1]):
             if drop_zeros and lengths[k, step] == 0:
                 continue
             miss = lengths[k, step] - eta
             total += abs(miss)
-            slope = np.sign(miss)
-            i, j = edges[k, step]
-            for d in range(clouds.shape[2]):
-                gap = clouds[k, i, d] - clouds[k, j, d]
-                signed = (gap > 0) * slope - (gap < 0) * slope  # no branch: signs are impossible to guess
-                gradients[k, i, d] += signed
-                gradients[k, j, d] -= signed
-        sums[k] = total
+            _add_signs(clouds[k], gradients[k], edges[k, step, 0], edges[k, step, 1], np.sign(miss))
+        sums[k % len(sums)] += total
+
+
+def _write_add_signs(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Add `slope` times the signs of point i less point j to the gradient of i, and subtract it from that of j.
+
+    A point has fewer coordinates than a vector has numbers, and a loop that numba compiles takes those one by one.
+    """
+    vectors = Vectors(context, builder, signature, arguments)
+    (_, dimension), slope = vectors.shape(0), vectors.spread(arguments[4])
+    zero = ir.Constant(slope.type, [0.0] * LANES)
+    with vectors.parts(dimension) as (start, within):
+        points, gradients = (
+            [builder.gep(vectors.data(k), [builder.add(builder.mul(v, dimension), start)]) for v in arguments[2:4]]
+            for k in (0, 1)
+        )
+        x, y = (vectors.load_part(point, within) for point in points)
+        falling = builder.select(builder.fcmp_ordered("<", x, y), builder.fsub(zero, slope), zero)
+        signed = builder.select(builder.fcmp_ordered(">", x, y), slope, falling)
+        for gradient, add in zip(gradients, (builder.fadd, builder.fsub), strict=True):
+            vectors.store_part(add(vectors.load_part(gradient, within), signed), gradient, within)
+    return context.get_dummy_value()

@@ -1,0 +1,120 @@
+"""Instructions on vectors of sixteen, for the loops that numba would not turn into any.
+
+They are LLVM's own, which maps them to whatever vectors the processor has, or to a loop where it has none. numba
+caches a kernel by the date of the kernel's file: whoever edits this one touches those that import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+LANES = 16
+FLOATS, INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
+TRUTHS, LONGS = ir.VectorType(ir.IntType(1), LANES), ir.VectorType(ir.IntType(64), LANES)
+_ALL = ir.Constant(TRUTHS, [1] * LANES)
+_LANE = ir.Constant(LONGS, [*range(LANES)])
+
+
+class Vectors:
+    """Writes instructions on the arrays of an intrinsic's call, which numba gives with the four arguments."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self.builder, self.arguments = builder, arguments
+        self._array = lambda k: context.make_array(signature.args[k])(context, builder, arguments[k])
+
+    def data(self, k: int) -> Any:
+        """Where argument k begins."""
+        return self._array(k).data
+
+    def rows(self, k: int, kind: Any) -> Any:
+        """Argument k as rows of one vector each."""
+        return self.builder.bitcast(self.data(k), kind.as_pointer())
+
+    def shape(self, k: int) -> Any:
+        """The lengths of argument k."""
+        return cgutils.unpack_tuple(self.builder, self._array(k).shape)
+
+    def stride(self, k: int) -> Any:
+        """Bytes from one item of argument k to the next."""
+        return cgutils.unpack_tuple(self.builder, self._array(k).strides)[0]
+
+    def spread(self, value: Any) -> Any:
+        """A number in every lane."""
+        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, _first(0))
+        return self.builder.shuffle_vector(one, one, ir.Constant(INTEGERS, [0] * LANES))
+
+    def variable(self, value: Any) -> Any:
+        """A place in registers that holds a vector, at first this one."""
+        return cgutils.alloca_once_value(self.builder, value)
+
+    def load(self, rows: Any, k: Any) -> Any:
+        """Row k."""
+        return self.builder.load(self.builder.gep(rows, [k]), align=4)
+
+    def store(self, value: Any, rows: Any, k: Any) -> None:
+        """Write row k."""
+        self.builder.store(value, self.builder.gep(rows, [k]), align=4)
+
+    def apart(self, start: Any, distances: Any) -> Any:
+        """An address for each lane, so many bytes after `start`."""
+        return self.builder.add(self.spread(self.builder.ptrtoint(start, LONGS.element)), distances)
+
+    def times_lane(self, distance: Any) -> Any:
+        """In lane k, k times as much."""
+        return self.builder.mul(self.spread(distance), _LANE)
+
+    def gather(self, kind: Any, addresses: Any) -> Any:
+        """What lies at the address of each lane."""
+        operands = [self._pointers(addresses, kind), _first(4), _ALL, ir.Constant(kind, ir.Undefined)]
+        return self._masked(f"gather.{_name(kind)}.v{LANES}p0", kind, operands)
+
+    def scatter(self, value: Any, addresses: Any) -> None:
+        """Write each lane to its address."""
+        operands = [value, self._pointers(addresses, value.type), _first(4), _ALL]
+        self._masked(f"scatter.{_name(value.type)}.v{LANES}p0", ir.VoidType(), operands)
+
+    @contextmanager
+    def parts(self, length: Any) -> Iterator[Any]:
+        """The body of a loop over numbers, sixteen at a time: where they begin, and which are within `length`."""
+        with cgutils.for_range_slice(self.builder, length.type(0), length, length.type(LANES)) as (start, _):
+            yield start, self.builder.icmp_signed("<", _LANE, self.spread(self.builder.sub(length, start)))
+
+    def load_part(self, start: Any, within: Any) -> Any:
+        """The numbers from `start` on, zero where they are not `within`."""
+        kind = ir.VectorType(start.type.pointee, LANES)
+        operands = [self._vector(start), _first(4), within, ir.Constant(kind, [0.0] * LANES)]
+        return self._masked(f"load.{_name(kind)}.p0", kind, operands)
+
+    def store_part(self, value: Any, start: Any, within: Any) -> None:
+        """Write the numbers from `start` on that are `within`."""
+        operands = [value, self._vector(start), _first(4), within]
+        self._masked(f"store.{_name(value.type)}.p0", ir.VoidType(), operands)
+
+    def _vector(self, start: Any) -> Any:
+        return self.builder.bitcast(start, ir.VectorType(start.type.pointee, LANES).as_pointer())
+
+    def _pointers(self, addresses: Any, kind: Any) -> Any:
+        return self.builder.inttoptr(addresses, ir.VectorType(kind.element.as_pointer(), LANES))
+
+    def _masked(self, name: str, result: Any, operands: Any) -> Any:
+        kind = ir.FunctionType(result, [operand.type for operand in operands])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.masked.{name}")
+        return self.builder.call(function, operands)
+
+
+def constant(value: int) -> Any:
+    """An integer in every lane."""
+    return ir.Constant(INTEGERS, [value] * LANES)
+
+
+def _first(value: int) -> Any:
+    return ir.IntType(32)(value)
+
+
+def _name(kind: Any) -> str:
+    return f"v{LANES}{kind.element.intrinsic_name}"
