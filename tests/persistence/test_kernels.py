@@ -26,7 +26,7 @@ def by_numba(points: Tensor, p: float) -> Tensor:
 
 
 def by_lanes(points: Tensor, p: float) -> Tensor:
-    """Sixteen clouds and one more: where p = 1 and floats are short, the first sixteen are worked on together."""
+    """Sixteen clouds and one more: where p = 1 and floats are short, sixteen are worked on together, one by itself."""
     clouds = torch.stack([points + 3 * k for k in range(LANES + 1)])
     return merge_edges(clouds, p)[LANES // 2]
 
@@ -119,11 +119,19 @@ def test_many_clouds_are_as_each_by_itself(n: int, b: int) -> None:
     assert all(sorted(ours) == sorted(expected) for ours, expected in pairs)
 
 
+@pytest.mark.parametrize("dimension", [1, 3, 33])
+@pytest.mark.parametrize("b", [2, 16, 17, 18, 32, 33, 34, 65])
+def test_lanes_give_what_one_point_at_a_time_gives(b: int, dimension: int) -> None:
+    for cloud in (gaussian(1, b, dimension), gaussian(1, b, dimension).round()):
+        expected = merge_edges(cloud.float().double())  # which is not for lanes; nor is rounding at issue here
+        assert torch.equal(merge_edges(cloud.float()), expected)
+
+
 def test_clouds_too_large_for_a_lane_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     points = gaussian(LANES, 12, 3, dtype=torch.float32)
     together = merge_edges(points)
     monkeypatch.setattr(_lanes, "MOST_POINTS", 11)
-    assert _lanes.merge_edges(points.numpy(), *_ops.edges_and_powers(points, 1.0)) == 0
+    monkeypatch.setattr(_lanes, "_sixteen_clouds", None)
     assert torch.equal(merge_edges(points), together)
 
 

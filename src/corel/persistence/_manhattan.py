@@ -50,7 +50,8 @@ def applies(points: Any, p: float) -> TypeGuard[Tensor]:
 
 def merge_lengths(points: Tensor) -> Tensor:
     """Death times ``[..., b-1]`` of ``points [..., b, D]``, ascending, no gradient."""
-    _, lengths = _ops.edges_and_powers(_clouds(points), 1.0)
+    _, lengths = _ops.edges_and_powers(_clouds(points), 1.0, in_order=False)
+    lengths.sort()
     return torch.from_numpy(lengths).reshape(*points.shape[:-2], points.shape[-2] - 1)
 
 

@@ -47,7 +47,7 @@ def merge_edges(clouds: Array, p: float, *, in_order: bool = True) -> tuple[Arra
 
 
 def _merge(clouds: Array, p: float, first: int, edges: Array, powers: Array) -> Any:
-    """Write edges and powers in Prim's order, sixteen clouds at once where p = 1 and many are float32."""
+    """Write edges and powers in Prim's order, by `_lanes` for p = 1 on float32 as long as all is finite."""
     done = _lanes.merge_edges(clouds, edges, powers) if p == 1 else 0
     if done == len(clouds):
         return 0

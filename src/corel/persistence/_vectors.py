@@ -48,6 +48,14 @@ class Vectors:
         one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, _first(0))
         return self.builder.shuffle_vector(one, one, ir.Constant(INTEGERS, [0] * LANES))
 
+    def bits(self, truths: Any) -> Any:
+        """The lanes of a condition as the bits of one integer."""
+        return self.builder.bitcast(truths, ir.IntType(LANES))
+
+    def smallest(self, integers: Any) -> Any:
+        """The least of the lanes."""
+        return self._call(f"vector.reduce.smin.{_name(INTEGERS)}", INTEGERS.element, [integers])
+
     def variable(self, value: Any) -> Any:
         """A place in registers that holds a vector, at first this one."""
         return cgutils.alloca_once_value(self.builder, value)
@@ -71,12 +79,12 @@ class Vectors:
     def gather(self, kind: Any, addresses: Any) -> Any:
         """What lies at the address of each lane."""
         operands = [self._pointers(addresses, kind), _first(4), _ALL, ir.Constant(kind, ir.Undefined)]
-        return self._masked(f"gather.{_name(kind)}.v{LANES}p0", kind, operands)
+        return self._call(f"masked.gather.{_name(kind)}.v{LANES}p0", kind, operands)
 
     def scatter(self, value: Any, addresses: Any) -> None:
         """Write each lane to its address."""
         operands = [value, self._pointers(addresses, value.type), _first(4), _ALL]
-        self._masked(f"scatter.{_name(value.type)}.v{LANES}p0", ir.VoidType(), operands)
+        self._call(f"masked.scatter.{_name(value.type)}.v{LANES}p0", ir.VoidType(), operands)
 
     @contextmanager
     def parts(self, length: Any) -> Iterator[Any]:
@@ -88,12 +96,12 @@ class Vectors:
         """The numbers from `start` on, zero where they are not `within`."""
         kind = ir.VectorType(start.type.pointee, LANES)
         operands = [self._vector(start), _first(4), within, ir.Constant(kind, [0.0] * LANES)]
-        return self._masked(f"load.{_name(kind)}.p0", kind, operands)
+        return self._call(f"masked.load.{_name(kind)}.p0", kind, operands)
 
     def store_part(self, value: Any, start: Any, within: Any) -> None:
         """Write the numbers from `start` on that are `within`."""
         operands = [value, self._vector(start), _first(4), within]
-        self._masked(f"store.{_name(value.type)}.p0", ir.VoidType(), operands)
+        self._call(f"masked.store.{_name(value.type)}.p0", ir.VoidType(), operands)
 
     def _vector(self, start: Any) -> Any:
         return self.builder.bitcast(start, ir.VectorType(start.type.pointee, LANES).as_pointer())
@@ -101,9 +109,9 @@ class Vectors:
     def _pointers(self, addresses: Any, kind: Any) -> Any:
         return self.builder.inttoptr(addresses, ir.VectorType(kind.element.as_pointer(), LANES))
 
-    def _masked(self, name: str, result: Any, operands: Any) -> Any:
+    def _call(self, name: str, result: Any, operands: Any) -> Any:
         kind = ir.FunctionType(result, [operand.type for operand in operands])
-        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.masked.{name}")
+        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}")
         return self.builder.call(function, operands)
 
 
