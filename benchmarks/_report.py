@@ -16,12 +16,12 @@ from benchmarks._peers import OURS
 
 @dataclass(frozen=True)
 class Measurement:
-    """Milliseconds of one method on clouds of so many points, undisturbed and at the median, or why there are none."""
+    """Milliseconds of one method on clouds of so many points, the median, or why there are none."""
 
     method: str
     points: int
     milliseconds: float | None
-    median: float | None = None
+    quartiles: tuple[float, float] | None = None
     repetitions: int = 0
     deviation: float | None = None  # largest difference from corel's values
     skipped: str | None = None
@@ -82,16 +82,11 @@ def milliseconds(measurements: Iterable[Measurement], points: int) -> dict[str, 
     return {m.method: m.milliseconds for m in measurements if m.points == points and m.milliseconds}
 
 
-def medians(measurements: Iterable[Measurement], points: int) -> dict[str, float]:
-    """Likewise, disturbed as the machine was."""
-    return {m.method: m.median for m in measurements if m.points == points and m.median}
-
-
 def judge(results: Results) -> list[Target]:
-    """The promises of which this run can tell, by medians: they were made in them."""
-    one = medians(results.one_cloud, 1024)
-    forward = medians(results.forward, 100)
-    step = medians(results.forward_backward, 100)
+    """The promises of which this run can tell."""
+    one = milliseconds(results.one_cloud, 1024)
+    forward = milliseconds(results.forward, 100)
+    step = milliseconds(results.forward_backward, 100)
     targets = [
         *_ratios("training step", step, step, {"torch_topological": 50}),
         *_ratios("ripser's forward to our forward and backward", forward, step, {"ripser": 80}),

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from corel._terminal import progress_bar
 
 SHORT, WARM_UP = 0.05, 0.005  # seconds; caches are filled in about one millisecond, branches learnt in a few
@@ -25,13 +23,6 @@ class Turns:
 
     seconds: list[float] = field(default_factory=list)
     value: Any = None
-
-
-def undisturbed(seconds: Sequence[float]) -> float:
-    """The lower quartile. Others on the same processor only ever add to a time, and double it for moments that a short
-    call falls into or not: the median is then theirs, for long calls less than for short ones.
-    """
-    return float(np.quantile(seconds, 0.25))
 
 
 def take_turns(

@@ -35,7 +35,7 @@ from benchmarks._report import (
     print_targets,
     print_times,
 )
-from benchmarks._timing import peak_memory, take_turns, timed, undisturbed
+from benchmarks._timing import peak_memory, take_turns, timed
 from corel._terminal import track
 from corel.autoencoder import Autoencoder
 from corel.loss import split_branches
@@ -135,16 +135,15 @@ def _measure(
     turns = take_turns(calls, clouds, description, budget=plan.budget)
     ours, points = turns[OURS].value, clouds[0].shape[-2]
     return [
-        Measurement(
-            name,
-            points,
-            undisturbed(t.seconds) * 1e3,
-            statistics.median(t.seconds) * 1e3,
-            len(t.seconds),
-            _deviation(name, t.value, ours),
-        )
+        Measurement(name, points, *_median(t.seconds), len(t.seconds), _deviation(name, t.value, ours))
         for name, t in turns.items()
     ]
+
+
+def _median(seconds: Sequence[float]) -> tuple[float, tuple[float, float]]:
+    """The median in milliseconds, and the quartiles around it."""
+    low, middle, high = (1e3 * float(value) for value in np.quantile(seconds, (0.25, 0.5, 0.75)))
+    return middle, (low, high)
 
 
 def _deviation(name: str, values: Any, ours: Any) -> float:
@@ -195,8 +194,8 @@ def whole_step() -> WholeStep:
         reconstructed.sum().backward()
         clouds = split_branches(latents.detach(), CLOUDS)
         topology.append(timed(functools.partial(_gradient, METHODS[0]), clouds)[1])
-    step = undisturbed([epoch["seconds"] / steps for epoch in warm])
-    return WholeStep(step * 1e3, undisturbed(topology) * 1e3)
+    step = statistics.median(epoch["seconds"] / steps for epoch in warm)
+    return WholeStep(step * 1e3, statistics.median(topology) * 1e3)
 
 
 def memory_study(plan: Plan, one_cloud: list[Measurement]) -> dict[str, float]:

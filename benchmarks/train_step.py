@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -18,7 +19,6 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from benchmarks._timing import undisturbed
 from corel import _bfloat16
 from corel._network import channels_last
 from corel._terminal import track
@@ -99,7 +99,7 @@ def measure(steps: int, rounds: int, threads: int) -> dict[str, Any]:
     turns = [
         {name: _in_a_process(name, steps, threads) for name in CALLS} for _ in track(range(rounds), "training in turns")
     ]
-    milliseconds = {name: undisturbed([turn[name] for turn in turns]) / steps * 1000 for name in CALLS}
+    milliseconds = {name: statistics.median(turn[name] for turn in turns) / steps * 1000 for name in CALLS}
     ratios = [turn["plain eager float32"] / turn["corel.train"] for turn in turns]
     return {
         "milliseconds a step": {name: round(value, 3) for name, value in milliseconds.items()},
