@@ -12,7 +12,8 @@ import argparse
 import functools
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -82,16 +83,29 @@ def main() -> None:
 def measure(plan: Plan, out: Console) -> Results:
     """Run the whole plan, printing each part as it is done."""
     methods = [method for method in METHODS if method.installed]
-    forward, both = training_step(plan, methods)
+    with one_thread():
+        forward, both = training_step(plan, methods)
     columns = {"forward": milliseconds(forward, BATCH), "forward + backward": milliseconds(both, BATCH)}
     print_times(f"A training step's loss: {CLOUDS} clouds of {BATCH} points", columns, out)
-    one_cloud = runtime_study(plan, methods)
+    with one_thread():
+        one_cloud = runtime_study(plan, methods)
     print_times(f"One cloud in R^{DIMENSION}, L1", {f"{b:,}": milliseconds(one_cloud, b) for b in plan.sizes}, out)
     megabytes = memory_study(plan, one_cloud)
     print_memory(plan.sizes[-1], megabytes, out)
     results = Results(one_cloud, forward, both, whole_step(), megabytes)
     print_targets(judge(results), out)
     return results
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Every method on one thread: to most a second is of no use, and those that use it for moments wait for it."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def write(plan: Plan, results: Results, seconds: float) -> None:

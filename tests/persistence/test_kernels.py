@@ -113,7 +113,7 @@ def test_sizes_around_the_vector_width(b: int) -> None:
 def test_many_clouds_are_as_each_by_itself(n: int, b: int) -> None:
     points = gaussian(n, b, 3, seed=n, dtype=torch.float32).mul(2).round()  # ties abound
     assert torch.equal(merge_edges(points), torch.stack([merge_edges(cloud) for cloud in points]))
-    edges, lengths = _ops.edges_and_powers(points, 1.0, in_order=False)
+    edges, lengths = _ops.edges_and_powers(points.numpy(), 1.0, in_order=False)
     np.testing.assert_array_equal(np.sort(lengths), death_times(points).numpy())
     pairs = zip(edges.tolist(), merge_edges(points).tolist(), strict=True)
     assert all(sorted(ours) == sorted(expected) for ours, expected in pairs)

@@ -52,7 +52,7 @@ def merge_lengths(points: Tensor) -> Tensor:
     """Death times ``[..., b-1]`` of ``points [..., b, D]``, ascending, no gradient."""
     _, lengths = _ops.edges_and_powers(_clouds(points), 1.0, in_order=False)
     lengths.sort()
-    return torch.from_numpy(lengths).reshape(*points.shape[:-2], points.shape[-2] - 1)
+    return torch.from_numpy(lengths.reshape(*points.shape[:-2], points.shape[-2] - 1))
 
 
 def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool, together: bool = False) -> Tensor:
@@ -73,8 +73,8 @@ class _MissSums(torch.autograd.Function):
         edges, lengths = _ops.edges_and_powers(clouds, 1.0, in_order=False)
         # Summed there, the whole loss is one node: another for the sum would cost as much as the gradient.
         sums, gradients = np.zeros(1 if together else len(clouds)), np.zeros(clouds.shape, lengths.dtype)
-        _differentiate(clouds.numpy(), edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
-        ctx.save_for_backward(points, torch.from_numpy(gradients).reshape(points.shape))
+        _differentiate(clouds, edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
+        ctx.save_for_backward(points, torch.from_numpy(gradients.reshape(points.shape)))
         return torch.from_numpy(sums.astype(lengths.dtype).reshape(() if together else points.shape[:-2]))
 
     @staticmethod
@@ -85,8 +85,10 @@ class _MissSums(torch.autograd.Function):
         return product + 0 * points if torch.is_grad_enabled() else product, None, None, None
 
 
-def _clouds(points: Tensor) -> Tensor:
-    return points.detach().reshape(-1, *points.shape[-2:]).contiguous().resolve_neg()
+def _clouds(points: Tensor) -> Array:
+    """The points as ``[n, b, D]``; by numpy, which does in a moment what takes torch several."""
+    values = points.detach().resolve_neg().numpy()
+    return np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
 
 
 @intrinsic

@@ -66,7 +66,7 @@ def _of_points(clouds: Tensor, p: float) -> Tensor:
     if p not in (1, torch.inf):
         clouds = _in_range(clouds, p)
     if clouds.device.type == "cpu":
-        return torch.from_numpy(edges_and_powers(clouds, p)[0])
+        return torch.from_numpy(edges_and_powers(clouds.numpy(), p)[0])
     refuse_non_finite(clouds)
     if clouds.device.type == "cuda" and (triton := _triton()) and clouds.shape[1] <= triton.MAX_POINTS:
         return cast("Tensor", triton.merge_edges(clouds, p))
@@ -101,15 +101,15 @@ def _of_distances(matrices: Tensor) -> Tensor:
     refuse_no_metric(matrices)
     matrices = (matrices / 2 + matrices.mT / 2).abs()  # no -0.0, whose bits are those of a large number
     if matrices.device.type == "cpu":
-        return torch.from_numpy(edges_and_powers(matrices, _numba.PRECOMPUTED)[0])
+        return torch.from_numpy(edges_and_powers(matrices.numpy(), _numba.PRECOMPUTED)[0])
     return _torch.merge_edges(matrices)
 
 
-def edges_and_powers(clouds: Tensor, p: float, *, in_order: bool = True) -> tuple[_numba.Array, _numba.Array]:
+def edges_and_powers(clouds: _numba.Array, p: float, *, in_order: bool = True) -> tuple[_numba.Array, _numba.Array]:
     """What `_numba.merge_edges` finds in ``clouds [n, b, D]``; its troubles are raised."""
-    edges, powers, trouble = _numba.merge_edges(clouds.numpy(), p, in_order=in_order)
+    edges, powers, trouble = _numba.merge_edges(clouds, p, in_order=in_order)
     if trouble > 0:
         raise non_finite(*divmod(trouble - 1, clouds.shape[1]))
     if trouble < 0:
-        raise overflow(-trouble - 1, clouds.dtype)
+        raise overflow(-trouble - 1, torch.from_numpy(clouds).dtype)
     return edges, powers
