@@ -53,10 +53,10 @@ def timed_warm(call: Callable[[Any], Any], argument: Any, *, warm_on: Any) -> tu
     A short call is repeated on another input before it is timed, or it would pay for the caches and the branch
     predictors that the method before it filled; a long one pays for them unnoticed.
     """
-    started = time.perf_counter()
     value, seconds = timed(call, argument)
     if seconds > SHORT:
         return value, seconds
+    started = time.perf_counter()
     while time.perf_counter() < started + WARM_UP:
         call(warm_on)
     return timed(call, argument)

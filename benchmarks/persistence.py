@@ -99,7 +99,7 @@ def measure(plan: Plan, out: Console) -> Results:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Every method on one thread: to most a second is of no use, and those that use it for moments wait for it."""
+    """Every method on one thread, ours too: what a second brings depends on who else is at work on the machine."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 import gudhi
 import numpy as np
@@ -16,7 +19,18 @@ from hypothesis import strategies as st
 from ripser import ripser
 from torch import Tensor
 
-from corel.persistence import _lanes, _ops, _reduction, _torch, death_times, merge_edges
+from corel.persistence import (
+    _lanes,
+    _manhattan,
+    _numba,
+    _ops,
+    _reduction,
+    _steps,
+    _torch,
+    _vectors,
+    death_times,
+    merge_edges,
+)
 from corel.persistence._vectors import LANES
 from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
 
@@ -127,11 +141,26 @@ def test_lanes_give_what_one_point_at_a_time_gives(b: int, dimension: int) -> No
         assert torch.equal(merge_edges(cloud.float()), expected)
 
 
+@pytest.mark.parametrize("kernels", [_lanes, _manhattan])
+def test_kernels_are_compiled_anew_when_their_instructions_change(kernels: ModuleType) -> None:
+    sources = [Path(str(module.__file__)).read_bytes() for module in (_steps, _vectors)]
+    digest = hashlib.sha256(b"".join(sources)).hexdigest()[:16]
+    assert digest == kernels.INSTRUCTIONS, (
+        f"{kernels.__name__} must name the digest {digest}, or numba's cache is stale"
+    )
+
+
+def test_an_array_in_another_order_is_left_to_the_other_kernel() -> None:
+    points = gaussian(LANES, 9, 3, dtype=torch.float32).numpy()
+    edges, _, _ = _numba.merge_edges(np.asfortranarray(points), 1.0)
+    np.testing.assert_array_equal(edges, _numba.merge_edges(points, 1.0)[0])
+
+
 def test_clouds_too_large_for_a_lane_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     points = gaussian(LANES, 12, 3, dtype=torch.float32)
     together = merge_edges(points)
     monkeypatch.setattr(_lanes, "MOST_POINTS", 11)
-    monkeypatch.setattr(_lanes, "_sixteen_clouds", None)
+    monkeypatch.setattr(_lanes, "_by_sixteen", None)
     assert torch.equal(merge_edges(points), together)
 
 

@@ -92,7 +92,7 @@ def test_a_step_after_the_points_changed_in_place_is_refused() -> None:
         sums.backward()  # type: ignore[no-untyped-call]
 
 
-def test_lengths_ascend_without_a_sort() -> None:
+def test_lengths_ascend() -> None:
     deaths = death_times(gaussian(3, 200, 4, dtype=torch.float32))
     assert (deaths.diff() >= 0).all()
     torch.testing.assert_close(deaths, death_times(gaussian(3, 200, 4, dtype=torch.float32).requires_grad_()).detach())

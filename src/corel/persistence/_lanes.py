@@ -17,6 +17,7 @@ from corel.persistence._steps import INFINITY, offer, offer_all, take, transpose
 from corel.persistence._vectors import LANES
 
 Array = Any
+INSTRUCTIONS = "8ac2bbc57500c553"  # digest of _steps.py and _vectors.py: see there
 MOST_POINTS = 2048  # sixteen larger clouds leave the cache, where one by one each would fit
 
 
@@ -26,17 +27,17 @@ def merge_edges(clouds: Array, edges: Array, lengths: Array) -> int:
     It ends at a value or an edge that is not finite; the rest is left to others.
     """
     n, b, _ = clouds.shape
-    if clouds.dtype != np.float32 or b < 2:
+    if clouds.dtype != np.float32 or b < 2 or not clouds.flags.c_contiguous:
         return 0
     together = n // LANES * LANES if b <= MOST_POINTS else 0
-    done: int = _sixteen_clouds(clouds[:together], edges, lengths) if together else 0
+    done: int = _by_sixteen(clouds[:together], edges, lengths) if together else 0
     if done < n and done == together:
-        done += _one_cloud(clouds[done:], edges[done:], lengths[done:])
+        done += _one_by_one(clouds[done:], edges[done:], lengths[done:])
     return done
 
 
 @jit
-def _sixteen_clouds(clouds: Array, edges: Array, lengths: Array) -> Any:
+def _by_sixteen(clouds: Array, edges: Array, lengths: Array) -> Any:
     n, b, dimension = clouds.shape
     places = _rows(b * dimension, np.float32).reshape(b, dimension, LANES)
     joined, coordinates = places[0], places[1:]  # of the vertices that joined last, and of those outside
@@ -67,7 +68,7 @@ def _sixteen_clouds(clouds: Array, edges: Array, lengths: Array) -> Any:
 
 
 @jit
-def _one_cloud(clouds: Array, edges: Array, lengths: Array) -> Any:
+def _one_by_one(clouds: Array, edges: Array, lengths: Array) -> Any:
     n, b, dimension = clouds.shape
     rows = (b - 2) // LANES + 1
     coordinates = _rows(rows * dimension, np.float32).reshape(rows, dimension, LANES)  # of the vertices outside
@@ -100,8 +101,8 @@ def _rows(count: int, dtype: Any) -> Array:
 
 @subkernel
 def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> None:
-    """Vertex 0 is the tree, the others are outside. Slots without one have no distance to anything."""
-    coordinates[-1] = np.nan
+    """Vertex 0 is the tree, the others are outside. Slots without one are infinitely far."""
+    coordinates[-1] = np.inf
     for d in range(len(joined)):
         joined[d] = cloud[0, d]
     for v in range(len(cloud) - 1):
@@ -118,7 +119,7 @@ def _move_into_tree(
     for d in range(len(joined)):
         joined[d] = coordinates[slot // LANES, d, slot % LANES]
         coordinates[slot // LANES, d, slot % LANES] = coordinates[last // LANES, d, last % LANES]
-        coordinates[last // LANES, d, last % LANES] = np.nan
+        coordinates[last // LANES, d, last % LANES] = np.inf
     best[slot], parent[slot], vertex[slot] = best[last], parent[last], vertex[last]
     best[last] = INFINITY
 

@@ -11,9 +11,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import torch
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
@@ -21,8 +18,9 @@ from corel._jit import jit
 from corel.persistence import _ops
 from corel.persistence._numba import Array, Scalar
 from corel.persistence._refusals import is_real
-from corel.persistence._vectors import LANES, Vectors
+from corel.persistence._steps import add_signs
 
+INSTRUCTIONS = "8ac2bbc57500c553"  # digest of _steps.py and _vectors.py: see there
 # What else may be at work around a call, by names that torch does not make public: without them this path stands back.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _modes_active = getattr(torch._C, "_len_torch_dispatch_stack", lambda: True)
@@ -57,7 +55,7 @@ def merge_lengths(points: Tensor) -> Tensor:
 
 def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool, together: bool = False) -> Tensor:
     """Σ_t |η - ε_t| of each cloud, ``[...]``, or of all `together`; with `drop_zeros` over the bars with a length."""
-    sums: Tensor = _MissSums.apply(points, eta, drop_zeros, together)
+    sums: Tensor = _MissSums.apply(points, eta, drop_zeros, together)  # type: ignore[no-untyped-call]
     return sums
 
 
@@ -75,11 +73,12 @@ class _MissSums(torch.autograd.Function):
         sums, gradients = np.zeros(1 if together else len(clouds)), np.zeros(clouds.shape, lengths.dtype)
         _differentiate(clouds, edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
         ctx.save_for_backward(points, torch.from_numpy(gradients.reshape(points.shape)))
-        return torch.from_numpy(sums.astype(lengths.dtype).reshape(() if together else points.shape[:-2]))
+        return torch.from_numpy(sums.reshape(() if together else points.shape[:-2])).to(points.dtype)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
         points, gradients = ctx.saved_tensors
+        # Of one number the view would say the same, and take as long as the product.
         product = gradients * (gradient[..., None, None] if gradient.dim() else gradient)
         # The points are kept for this alone: whoever differentiates again finds them in the graph, with derivative 0.
         return product + 0 * points if torch.is_grad_enabled() else product, None, None, None
@@ -89,14 +88,6 @@ def _clouds(points: Tensor) -> Array:
     """The points as ``[n, b, D]``; by numpy, which does in a moment what takes torch several."""
     values = points.detach().resolve_neg().numpy()
     return np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
-
-
-@intrinsic
-def _typed_add_signs(_: Any, cloud: Any, gradient: Any, i: Any, j: Any, slope: Any) -> Any:
-    return types.void(cloud, gradient, i, j, slope), _write_add_signs
-
-
-_add_signs: Any = _typed_add_signs  # a call leaves out the first argument
 
 
 @jit
@@ -111,26 +102,5 @@ def _differentiate(
                 continue
             miss = lengths[k, step] - eta
             total += abs(miss)
-            _add_signs(clouds[k], gradients[k], edges[k, step, 0], edges[k, step, 1], np.sign(miss))
+            add_signs(clouds[k], gradients[k], edges[k, step, 0], edges[k, step, 1], np.sign(miss))
         sums[k % len(sums)] += total
-
-
-def _write_add_signs(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Add `slope` times the signs of point i less point j to the gradient of i, and subtract it from that of j.
-
-    A point has fewer coordinates than a vector has numbers, and a loop that numba compiles takes those one by one.
-    """
-    vectors = Vectors(context, builder, signature, arguments)
-    (_, dimension), slope = vectors.shape(0), vectors.spread(arguments[4])
-    zero = ir.Constant(slope.type, [0.0] * LANES)
-    with vectors.parts(dimension) as (start, within):
-        points, gradients = (
-            [builder.gep(vectors.data(k), [builder.add(builder.mul(v, dimension), start)]) for v in arguments[2:4]]
-            for k in (0, 1)
-        )
-        x, y = (vectors.load_part(point, within) for point in points)
-        falling = builder.select(builder.fcmp_ordered("<", x, y), builder.fsub(zero, slope), zero)
-        signed = builder.select(builder.fcmp_ordered(">", x, y), slope, falling)
-        for gradient, add in zip(gradients, (builder.fadd, builder.fsub), strict=True):
-            vectors.store_part(add(vectors.load_part(gradient, within), signed), gradient, within)
-    return context.get_dummy_value()

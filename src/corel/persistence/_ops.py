@@ -111,5 +111,5 @@ def edges_and_powers(clouds: _numba.Array, p: float, *, in_order: bool = True) -
     if trouble > 0:
         raise non_finite(*divmod(trouble - 1, clouds.shape[1]))
     if trouble < 0:
-        raise overflow(-trouble - 1, torch.from_numpy(clouds).dtype)
+        raise overflow(-trouble - 1, clouds.itemsize)
     return edges, powers

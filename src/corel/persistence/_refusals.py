@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numbers import Real
 
-import torch
 from torch import Tensor
 
 
@@ -24,7 +23,7 @@ def refuse_overflow(distances: Tensor) -> Tensor:
     """Raise where a distance between finite points, ``[n, ...]``, is infinite; return the distances otherwise."""
     finite = distances.isfinite().flatten(1).all(-1)
     if not bool(finite.all()):
-        raise overflow(int((~finite).nonzero()[0]), distances.dtype)
+        raise overflow(int((~finite).nonzero()[0]), distances.element_size())
     return distances
 
 
@@ -44,7 +43,7 @@ def non_finite(cloud: int, point: int) -> ValueError:
     )
 
 
-def overflow(cloud: int, dtype: torch.dtype) -> ValueError:
-    """The error that names the first cloud whose distances overflow."""
-    cure = "rescale the points" + (" or use torch.float64" if dtype != torch.float64 else "")
-    return ValueError(f"the distances of cloud {cloud} overflow {dtype}: {cure}")
+def overflow(cloud: int, size: int) -> ValueError:
+    """The error that names the first cloud whose distances overflow floats of so many bytes."""
+    cure = "rescale the points" + (" or use torch.float64" if size < 8 else "")
+    return ValueError(f"the distances of cloud {cloud} overflow torch.float{8 * size}: {cure}")

@@ -1,7 +1,9 @@
-"""The steps of Prim's algorithm under L1, on rows of sixteen lanes of float32, as vector instructions.
+"""What kernels under L1 do most often, as vector instructions: the steps of Prim's algorithm, and signs to a gradient.
 
-A lane holds another cloud, or another point of one cloud: see `_lanes`. Lengths are the integers of the same bits,
-which order alike.
+A lane of Prim's float32 rows holds another cloud, or another point of one cloud: see `_lanes`. Lengths are the integers
+of the same bits, which order alike. Arrays lie in C's order. numba compiles a kernel anew when the kernel's file
+changes, not this one or `_vectors`; so the kernels' files name the digest of these two, and a test says when it is
+another.
 """
 
 from __future__ import annotations
@@ -47,7 +49,17 @@ def _take(_: Any, rows: Any, chosen: Any, last: Any, taken: Any) -> Any:
     return types.void(rows, chosen, last, taken), _write_take
 
 
+@intrinsic
+def _add_signs(_: Any, cloud: Any, gradient: Any, i: Any, j: Any, slope: Any) -> Any:
+    """Add `slope` times the signs of point i less point j to the gradient of i, and subtract it from that of j.
+
+    As one vector for up to sixteen coordinates: a loop that numba compiles takes so few one by one.
+    """
+    return types.void(cloud, gradient, i, j, slope), _write_add_signs
+
+
 # A call leaves out the first argument.
+add_signs: Any = _add_signs
 transpose: Any = _transpose
 offer: Any = _offer
 offer_all: Any = _offer_all
@@ -135,3 +147,20 @@ def _distance(lanes: Vectors, coordinates: Any, joined: Any, v: Any, dimension: 
         length = write.bitcast(write.and_(write.bitcast(gap, INTEGERS), constant(LARGEST)), FLOATS)
         write.store(write.fadd(write.load(total), length), total)
     return write.bitcast(write.load(total), INTEGERS)
+
+
+def _write_add_signs(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    vectors = Vectors(context, builder, signature, arguments)
+    (_, dimension), slope = vectors.shape(0), vectors.spread(arguments[4])
+    zero = ir.Constant(slope.type, [0.0] * LANES)
+    with vectors.parts(dimension) as (start, within):
+        points, gradients = (
+            [builder.gep(vectors.data(k), [builder.add(builder.mul(v, dimension), start)]) for v in arguments[2:4]]
+            for k in (0, 1)
+        )
+        x, y = (vectors.load_part(point, within) for point in points)
+        falling = builder.select(builder.fcmp_ordered("<", x, y), builder.fsub(zero, slope), zero)
+        signed = builder.select(builder.fcmp_ordered(">", x, y), slope, falling)
+        for gradient, add in zip(gradients, (builder.fadd, builder.fsub), strict=True):
+            vectors.store_part(add(vectors.load_part(gradient, within), signed), gradient, within)
+    return context.get_dummy_value()

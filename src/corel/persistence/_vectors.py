@@ -1,7 +1,6 @@
 """Instructions on vectors of sixteen, for the loops that numba would not turn into any.
 
-They are LLVM's own, which maps them to whatever vectors the processor has, or to a loop where it has none. numba
-caches a kernel by the date of the kernel's file: whoever edits this one touches those that import it.
+They are LLVM's own, which maps them to whatever vectors the processor has, or to a loop where it has none.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 LANES = 16
+ALIGNMENT = 4  # bytes, of a float32; of a double it is less than there is
 FLOATS, INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
 TRUTHS, LONGS = ir.VectorType(ir.IntType(1), LANES), ir.VectorType(ir.IntType(64), LANES)
 _ALL = ir.Constant(TRUTHS, [1] * LANES)
@@ -45,7 +45,7 @@ class Vectors:
 
     def spread(self, value: Any) -> Any:
         """A number in every lane."""
-        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, _first(0))
+        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, _int32(0))
         return self.builder.shuffle_vector(one, one, ir.Constant(INTEGERS, [0] * LANES))
 
     def bits(self, truths: Any) -> Any:
@@ -62,11 +62,11 @@ class Vectors:
 
     def load(self, rows: Any, k: Any) -> Any:
         """Row k."""
-        return self.builder.load(self.builder.gep(rows, [k]), align=4)
+        return self.builder.load(self.builder.gep(rows, [k]), align=ALIGNMENT)
 
     def store(self, value: Any, rows: Any, k: Any) -> None:
         """Write row k."""
-        self.builder.store(value, self.builder.gep(rows, [k]), align=4)
+        self.builder.store(value, self.builder.gep(rows, [k]), align=ALIGNMENT)
 
     def apart(self, start: Any, distances: Any) -> Any:
         """An address for each lane, so many bytes after `start`."""
@@ -78,12 +78,12 @@ class Vectors:
 
     def gather(self, kind: Any, addresses: Any) -> Any:
         """What lies at the address of each lane."""
-        operands = [self._pointers(addresses, kind), _first(4), _ALL, ir.Constant(kind, ir.Undefined)]
+        operands = [self._pointers(addresses, kind), _int32(ALIGNMENT), _ALL, ir.Constant(kind, ir.Undefined)]
         return self._call(f"masked.gather.{_name(kind)}.v{LANES}p0", kind, operands)
 
     def scatter(self, value: Any, addresses: Any) -> None:
         """Write each lane to its address."""
-        operands = [value, self._pointers(addresses, value.type), _first(4), _ALL]
+        operands = [value, self._pointers(addresses, value.type), _int32(ALIGNMENT), _ALL]
         self._call(f"masked.scatter.{_name(value.type)}.v{LANES}p0", ir.VoidType(), operands)
 
     @contextmanager
@@ -95,12 +95,12 @@ class Vectors:
     def load_part(self, start: Any, within: Any) -> Any:
         """The numbers from `start` on, zero where they are not `within`."""
         kind = ir.VectorType(start.type.pointee, LANES)
-        operands = [self._vector(start), _first(4), within, ir.Constant(kind, [0.0] * LANES)]
+        operands = [self._vector(start), _int32(ALIGNMENT), within, ir.Constant(kind, [0.0] * LANES)]
         return self._call(f"masked.load.{_name(kind)}.p0", kind, operands)
 
     def store_part(self, value: Any, start: Any, within: Any) -> None:
         """Write the numbers from `start` on that are `within`."""
-        operands = [value, self._vector(start), _first(4), within]
+        operands = [value, self._vector(start), _int32(ALIGNMENT), within]
         self._call(f"masked.store.{_name(value.type)}.p0", ir.VoidType(), operands)
 
     def _vector(self, start: Any) -> Any:
@@ -120,7 +120,7 @@ def constant(value: int) -> Any:
     return ir.Constant(INTEGERS, [value] * LANES)
 
 
-def _first(value: int) -> Any:
+def _int32(value: int) -> Any:
     return ir.IntType(32)(value)
 
 
