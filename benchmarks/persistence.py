@@ -36,7 +36,7 @@ from benchmarks._report import (
     print_targets,
     print_times,
 )
-from benchmarks._timing import peak_memory, take_turns, timed
+from benchmarks._timing import Turns, peak_memory, take_turns, timed
 from corel._terminal import track
 from corel.autoencoder import Autoencoder
 from corel.loss import split_branches
@@ -85,9 +85,8 @@ def measure(plan: Plan, out: Console) -> Results:
     methods = [method for method in METHODS if method.installed]
     with one_thread():
         forward, both = training_step(plan, methods)
-    columns = {"forward": milliseconds(forward, BATCH), "forward + backward": milliseconds(both, BATCH)}
-    print_times(f"A training step's loss: {CLOUDS} clouds of {BATCH} points", columns, out)
-    with one_thread():
+        columns = {"forward": milliseconds(forward, BATCH), "forward + backward": milliseconds(both, BATCH)}
+        print_times(f"A training step's loss: {CLOUDS} clouds of {BATCH} points", columns, out)
         one_cloud = runtime_study(plan, methods)
     print_times(f"One cloud in R^{DIMENSION}, L1", {f"{b:,}": milliseconds(one_cloud, b) for b in plan.sizes}, out)
     megabytes = memory_study(plan, one_cloud)
@@ -129,7 +128,7 @@ def runtime_study(plan: Plan, methods: list[Method]) -> list[Measurement]:
         measurements += [Measurement(name, b, None, skipped=f"over {LIMIT:.0f} s a call") for name in slow]
         calls = {m.name: m.deaths for m in methods if m.name not in slow}
         clouds = [_gaussian(b, repetition) for repetition in range(plan.repetitions)]
-        measurements += _measure(calls, clouds, f"b = {b}", plan)
+        measurements += _measurements(take_turns(calls, clouds, f"b = {b}", budget=plan.budget), b)
     return measurements
 
 
@@ -143,11 +142,8 @@ def _gaussian(b: int, repetition: int) -> Points:
     return np.random.default_rng([SEED, b, repetition]).standard_normal((b, DIMENSION)).astype(np.float32)
 
 
-def _measure(
-    calls: Mapping[str, Callable[[Any], Any]], clouds: Sequence[Any], description: str, plan: Plan
-) -> list[Measurement]:
-    turns = take_turns(calls, clouds, description, budget=plan.budget)
-    ours, points = turns[OURS].value, clouds[0].shape[-2]
+def _measurements(turns: Mapping[str, Turns], points: int) -> list[Measurement]:
+    ours = turns[OURS].value
     return [
         Measurement(name, points, *_median(t.seconds), len(t.seconds), _deviation(name, t.value, ours))
         for name, t in turns.items()
@@ -169,16 +165,26 @@ def _deviation(name: str, values: Any, ours: Any) -> float:
 
 
 def training_step(plan: Plan, methods: list[Method]) -> tuple[list[Measurement], list[Measurement]]:
-    """The connectivity loss of one batch, forward and forward + backward; values and gradients must agree."""
+    """The connectivity loss of one batch, forward and forward + backward; values and gradients must agree.
+
+    Both take turns with each other as well: ripser's forward is compared with our forward and backward.
+    """
     generator = torch.Generator().manual_seed(SEED)
     batches = list(torch.randn(plan.repetitions, CLOUDS, BATCH, DIMENSION, generator=generator))
     forward = {m.name: functools.partial(_forward, m) for m in methods}
     both = {m.name: functools.partial(_gradient, m) for m in methods if m.differentiable}
-    for name in forward:
-        forward[name](batches[0])  # warm
-    for name in both:
-        both[name](batches[0])
-    return _measure(forward, batches, "forward", plan), _measure(both, batches, "forward + backward", plan)
+    calls: dict[str, Callable[[Any], Any]] = {**forward, **{_with_backward(name): call for name, call in both.items()}}
+    for call in calls.values():
+        call(batches[0])  # import and compile before the clock starts
+    turns = take_turns(calls, batches, "a training step's loss", budget=plan.budget)
+    return (
+        _measurements({name: turns[name] for name in forward}, BATCH),
+        _measurements({name: turns[_with_backward(name)] for name in both}, BATCH),
+    )
+
+
+def _with_backward(name: str) -> str:
+    return f"{name}, with backward"
 
 
 def _forward(method: Method, z: Tensor) -> float:

@@ -17,7 +17,7 @@ from corel.persistence._steps import INFINITY, offer, offer_all, take, transpose
 from corel.persistence._vectors import LANES
 
 Array = Any
-INSTRUCTIONS = "8ac2bbc57500c553"  # digest of _steps.py and _vectors.py: see there
+INSTRUCTIONS = "be0bd514e2aa211c"  # digest of _steps.py and _vectors.py: see there
 MOST_POINTS = 2048  # sixteen larger clouds leave the cache, where one by one each would fit
 
 
@@ -52,11 +52,7 @@ def _by_sixteen(clouds: Array, edges: Array, lengths: Array) -> Any:
             last = b - 2 - step
             ties = offer(coordinates, joined, joining[step], best, parent, last + 1, chosen)
             if ties:
-                for lane in range(LANES):
-                    if ties >> lane & 1:
-                        chosen[lane] = _first(
-                            best[: last + 1, lane], parent[: last + 1, lane], vertex[: last + 1, lane]
-                        )
+                _settle(ties, best[: last + 1], parent[: last + 1], vertex[: last + 1], chosen)
             take(coordinates, chosen, last, joined)
             take(vertex, chosen, last, joining[step + 1])
             take(parent, chosen, last, parents[step])
@@ -122,6 +118,13 @@ def _move_into_tree(
         coordinates[last // LANES, d, last % LANES] = np.inf
     best[slot], parent[slot], vertex[slot] = best[last], parent[last], vertex[last]
     best[last] = INFINITY
+
+
+@subkernel
+def _settle(ties: int, best: Array, parent: Array, vertex: Array, chosen: Array) -> None:
+    for lane in range(LANES):
+        if ties >> lane & 1:
+            chosen[lane] = _first(best[:, lane], parent[:, lane], vertex[:, lane])
 
 
 @subkernel

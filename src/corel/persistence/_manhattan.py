@@ -20,7 +20,7 @@ from corel.persistence._numba import Array, Scalar
 from corel.persistence._refusals import is_real
 from corel.persistence._steps import add_signs
 
-INSTRUCTIONS = "8ac2bbc57500c553"  # digest of _steps.py and _vectors.py: see there
+INSTRUCTIONS = "be0bd514e2aa211c"  # digest of _steps.py and _vectors.py: see there
 # What else may be at work around a call, by names that torch does not make public: without them this path stands back.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _modes_active = getattr(torch._C, "_len_torch_dispatch_stack", lambda: True)

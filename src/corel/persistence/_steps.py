@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from corel.persistence._vectors import FLOATS, INTEGERS, LANES, LONGS, TRUTHS, Vectors, constant
+from corel.persistence._vectors import BYTES, FLOATS, INTEGERS, LANES, LONGS, TRUTHS, Vectors, constant
 
 INFINITY, LARGEST = 0x7F800000, 0x7FFFFFFF
 
@@ -59,11 +59,11 @@ def _add_signs(_: Any, cloud: Any, gradient: Any, i: Any, j: Any, slope: Any) ->
 
 
 # A call leaves out the first argument.
-add_signs: Any = _add_signs
 transpose: Any = _transpose
 offer: Any = _offer
 offer_all: Any = _offer_all
 take: Any = _take
+add_signs: Any = _add_signs
 
 
 def _write_transpose(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -71,7 +71,7 @@ def _write_transpose(context: Any, builder: Any, signature: Any, arguments: Any)
     clouds, places = lanes.apart(lanes.data(0), lanes.times_lane(lanes.stride(0))), lanes.rows(1, FLOATS)
     b, dimension, _ = lanes.shape(1)
     with cgutils.for_range(builder, builder.mul(b, dimension)) as loop:
-        number = lanes.spread(builder.mul(loop.index, loop.index.type(4)))
+        number = lanes.spread(builder.mul(loop.index, loop.index.type(BYTES)))
         lanes.store(lanes.gather(FLOATS, builder.add(clouds, number)), places, loop.index)
     return context.get_dummy_value()
 
@@ -81,10 +81,10 @@ def _write_take(context: Any, builder: Any, signature: Any, arguments: Any) -> A
     rows, last, taken = lanes.rows(0, INTEGERS), arguments[2], lanes.rows(3, INTEGERS)
     chosen = builder.zext(lanes.load(lanes.rows(1, INTEGERS), last.type(0)), LONGS)
     width = functools.reduce(builder.mul, lanes.shape(3)[:-1], last.type(1))  # how many rows a vertex has
-    vertices = builder.mul(chosen, lanes.spread(builder.mul(width, width.type(4 * LANES))))
-    places = lanes.apart(lanes.data(0), builder.add(vertices, lanes.times_lane(width.type(4))))
+    vertices = builder.mul(chosen, lanes.spread(builder.mul(width, width.type(BYTES * LANES))))
+    places = lanes.apart(lanes.data(0), builder.add(vertices, lanes.times_lane(width.type(BYTES))))
     with cgutils.for_range(builder, width) as loop:
-        here = builder.add(places, lanes.spread(builder.mul(loop.index, width.type(4 * LANES))))
+        here = builder.add(places, lanes.spread(builder.mul(loop.index, width.type(BYTES * LANES))))
         lanes.store(lanes.gather(INTEGERS, here), taken, loop.index)
         lanes.scatter(lanes.load(rows, builder.add(builder.mul(last, width), loop.index)), here)
     return context.get_dummy_value()
@@ -118,11 +118,8 @@ def _sweep(lanes: Vectors) -> Any:
     ties, tree = lanes.variable(ir.Constant(TRUTHS, [0] * LANES)), lanes.load(new, rows.type(0))
     with cgutils.for_range(builder, rows) as loop:
         v = loop.index
-        distance, known, end = (
-            _distance(lanes, coordinates, joined, v, dimension),
-            lanes.load(best, v),
-            lanes.load(parent, v),
-        )
+        distance = _distance(lanes, coordinates, joined, v, dimension)
+        known, end = lanes.load(best, v), lanes.load(parent, v)
         closer, equal = builder.icmp_signed("<", distance, known), builder.icmp_signed("==", distance, known)
         # For a fixed vertex, edges of equal length order like their other end.
         first = builder.or_(closer, builder.and_(equal, builder.icmp_signed("<", tree, end)))

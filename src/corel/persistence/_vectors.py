@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 LANES = 16
-ALIGNMENT = 4  # bytes, of a float32; of a double it is less than there is
+BYTES = 4  # of a float32 and an int32, hence the alignment to count on; a double has more
 FLOATS, INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
 TRUTHS, LONGS = ir.VectorType(ir.IntType(1), LANES), ir.VectorType(ir.IntType(64), LANES)
 _ALL = ir.Constant(TRUTHS, [1] * LANES)
@@ -62,11 +62,11 @@ class Vectors:
 
     def load(self, rows: Any, k: Any) -> Any:
         """Row k."""
-        return self.builder.load(self.builder.gep(rows, [k]), align=ALIGNMENT)
+        return self.builder.load(self.builder.gep(rows, [k]), align=BYTES)
 
     def store(self, value: Any, rows: Any, k: Any) -> None:
         """Write row k."""
-        self.builder.store(value, self.builder.gep(rows, [k]), align=ALIGNMENT)
+        self.builder.store(value, self.builder.gep(rows, [k]), align=BYTES)
 
     def apart(self, start: Any, distances: Any) -> Any:
         """An address for each lane, so many bytes after `start`."""
@@ -78,12 +78,12 @@ class Vectors:
 
     def gather(self, kind: Any, addresses: Any) -> Any:
         """What lies at the address of each lane."""
-        operands = [self._pointers(addresses, kind), _int32(ALIGNMENT), _ALL, ir.Constant(kind, ir.Undefined)]
+        operands = [self._pointers(addresses, kind), _int32(BYTES), _ALL, ir.Constant(kind, ir.Undefined)]
         return self._call(f"masked.gather.{_name(kind)}.v{LANES}p0", kind, operands)
 
     def scatter(self, value: Any, addresses: Any) -> None:
         """Write each lane to its address."""
-        operands = [value, self._pointers(addresses, value.type), _int32(ALIGNMENT), _ALL]
+        operands = [value, self._pointers(addresses, value.type), _int32(BYTES), _ALL]
         self._call(f"masked.scatter.{_name(value.type)}.v{LANES}p0", ir.VoidType(), operands)
 
     @contextmanager
@@ -95,12 +95,12 @@ class Vectors:
     def load_part(self, start: Any, within: Any) -> Any:
         """The numbers from `start` on, zero where they are not `within`."""
         kind = ir.VectorType(start.type.pointee, LANES)
-        operands = [self._vector(start), _int32(ALIGNMENT), within, ir.Constant(kind, [0.0] * LANES)]
+        operands = [self._vector(start), _int32(BYTES), within, ir.Constant(kind, [0.0] * LANES)]
         return self._call(f"masked.load.{_name(kind)}.p0", kind, operands)
 
     def store_part(self, value: Any, start: Any, within: Any) -> None:
         """Write the numbers from `start` on that are `within`."""
-        operands = [value, self._vector(start), _int32(ALIGNMENT), within]
+        operands = [value, self._vector(start), _int32(BYTES), within]
         self._call(f"masked.store.{_name(value.type)}.p0", ir.VoidType(), operands)
 
     def _vector(self, start: Any) -> Any:
