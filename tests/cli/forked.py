@@ -6,6 +6,7 @@ Forking a process that has imported all spares each attempt the seconds that tor
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import random
@@ -16,11 +17,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-KILLS, CREATIONS = 24, 6
+KILLS = 24
+# Where SQLite is when a process dies: a statement's first word, and how often it has begun.
+STATEMENTS = (("INSERT", 2), ("INSERT", 150), ("INSERT", 300), ("COMMIT", 1))
 
 
 def kill_often(gallery: str, images: str, backbone: str) -> list[dict[str, Any]]:
-    """Kill an enrolment many times: at any moment, and every other time inside its transaction."""
+    """Kill an enrolment many times, at any moment or soon after its first write."""
     moments, journal = random.Random(0), Path(f"{gallery}-journal")
     started = time.monotonic()
     os.waitpid(fork("enroll", gallery, "first", images, "--backbone", backbone, "--quiet"), 0)
@@ -34,24 +37,29 @@ def kill_often(gallery: str, images: str, backbone: str) -> list[dict[str, Any]]
         time.sleep(moments.uniform(0, 0.01 if attempt % 2 else usual))
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
-        outcome = {"name": f"class {attempt}", "before": before, "inside": journal.exists()}
-        outcomes.append({**outcome, "found": classes(gallery)})
+        outcomes.append({"name": f"class {attempt}", "before": before, "found": classes(gallery)})
+    return outcomes
+
+
+def kill_inside(gallery: str, images: str) -> list[dict[str, Any]]:
+    """Kill an enrolment inside its transaction, at each of the statements."""
+    outcomes = []
+    for statement in STATEMENTS:
+        before = classes(gallery)
+        exit_code = wait(fork("enroll", gallery, "never", images, "--quiet", dies_at=statement))
+        outcomes.append({"exit": exit_code, "before": before, "found": classes(gallery)})
     return outcomes
 
 
 def kill_creations(folder: str, images: str, backbone: str) -> list[dict[str, Any]]:
-    """Kill the enrolment that creates a gallery, inside its transaction, then try again."""
+    """Kill the enrolment that creates a gallery at each of the statements, then try again."""
     outcomes = []
-    for attempt in range(CREATIONS):
+    for attempt, statement in enumerate(STATEMENTS):
         gallery = f"{folder}/{attempt}"
         arguments = ("enroll", gallery, "class", images, "--backbone", backbone, "--quiet")
-        process = fork(*arguments)
-        wait_for(Path(f"{gallery}-journal"), process)
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+        killed = wait(fork(*arguments, dies_at=statement))
         left = Path(gallery).stat().st_size
-        exit_code = os.waitstatus_to_exitcode(os.waitpid(fork(*arguments), 0)[1])
-        outcomes.append({"left": left, "exit": exit_code, "found": classes(gallery)})
+        outcomes.append({"exits": [killed, wait(fork(*arguments))], "left": left, "found": classes(gallery)})
     return outcomes
 
 
@@ -59,23 +67,45 @@ def enrol_together(gallery: str, images: str, backbone: str) -> dict[str, Any]:
     """Let two processes create the same gallery and enrol into it."""
     options = (images, "--backbone", backbone, "--quiet")
     writers = [fork("enroll", gallery, name, *options) for name in ("one", "two")]
-    exits = [os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]) for writer in writers]
-    return {"exits": exits, "found": classes(gallery)}
+    return {"exits": [wait(writer) for writer in writers], "found": classes(gallery)}
 
 
-def fork(*arguments: str) -> int:
+def fork(*arguments: str, dies_at: tuple[str, int] | None = None) -> int:
     """Run `corel` in a process of its own and give its number."""
     process = os.fork()
     if process:
         return process
     from corel.cli import main
 
+    if dies_at:
+        die_at(*dies_at)
     sys.argv = ["corel", *arguments]
     try:
         main()
     except SystemExit as finished:
         os._exit(int(finished.code or 0))
     os._exit(70)
+
+
+def die_at(word: str, count: int) -> None:
+    """Let this process kill itself when SQLite begins such a statement for the `count`th time."""
+    begun, connect = itertools.count(1), sqlite3.connect
+
+    def look(statement: str) -> None:
+        if statement.startswith(word) and next(begun) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def connect_and_look(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
+        connection.set_trace_callback(look)
+        return connection
+
+    sqlite3.connect = connect_and_look  # type: ignore[assignment]
+
+
+def wait(process: int) -> int:
+    """Wait for a process and give its exit code, negative where a signal ended it."""
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def wait_for(path: Path, process: int) -> None:
@@ -100,5 +130,6 @@ if __name__ == "__main__":
     folder, images, backbone = sys.argv[1:]
     together = enrol_together(f"{folder}/together", images, backbone)
     kills = kill_often(f"{folder}/killed", images, backbone)
+    inside = kill_inside(f"{folder}/killed", images)
     creations = kill_creations(folder, images, backbone)
-    print(json.dumps({"together": together, "kills": kills, "creations": creations}))
+    print(json.dumps({"together": together, "kills": kills, "inside": inside, "creations": creations}))
