@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from corel.autoencoder import Autoencoder, BranchedLinear, to_unit_tensor
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(branches=st.integers(1, 5), inputs=st.integers(1, 4), outputs=st.integers(1, 4), n=st.integers(0, 3))
 def test_branched_linear_is_the_block_diagonal_linear_layer(branches: int, inputs: int, outputs: int, n: int) -> None:
     layer = BranchedLinear(branches * inputs, branches * outputs, branches)

@@ -48,7 +48,7 @@ def test_what_is_written_is_read_back(path: Path, create: bool) -> None:
     store.close()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from(["add", "remove", "clear"]), st.sampled_from("ab"), st.integers(0, 5))))
 def test_random_changes_leave_what_a_dictionary_would_hold(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, str, int]]

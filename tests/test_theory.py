@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.cluster.hierarchy import linkage
@@ -18,7 +18,6 @@ from scipy.spatial.distance import pdist, squareform
 from corel import theory
 
 Cloud = npt.NDArray[np.float64]
-law = settings(deadline=None, max_examples=100)  # the first call compiles the kernel
 NORMS = [1.0, 2.0, math.inf]
 
 
@@ -63,7 +62,6 @@ def largest_separated(cloud: Cloud, eps: float, p: float = 1.0) -> int:
     )
 
 
-@law
 @given(clouds(), st.sampled_from(NORMS))
 def test_connectivity_interval_is_tight(cloud: Cloud, p: float) -> None:
     alpha, beta = theory.connectivity_interval(cloud, p)
@@ -73,7 +71,6 @@ def test_connectivity_interval_is_tight(cloud: Cloud, p: float) -> None:
     assert not theory.is_connected_within(cloud, alpha, np.nextafter(beta, -math.inf), p)
 
 
-@law
 @given(clouds())
 def test_a_set_is_connected_at_radius_half_beta_and_not_before(cloud: Cloud) -> None:
     _, beta = theory.connectivity_interval(cloud)
@@ -85,7 +82,6 @@ def test_a_set_is_connected_at_radius_half_beta_and_not_before(cloud: Cloud) -> 
     assert not before.all()
 
 
-@law
 @given(clouds_with_batch_size())
 def test_lemma_1_and_corollary_1(case: tuple[Cloud, int]) -> None:
     cloud, b = case
@@ -96,14 +92,12 @@ def test_lemma_1_and_corollary_1(case: tuple[Cloud, int]) -> None:
     assert theory.is_dense(cloud, neighbours, beta)
 
 
-@law
 @given(clouds())
 def test_lemma_1_is_attained_by_pairs(cloud: Cloud) -> None:
     alpha, beta = extremes_over_batches(cloud, 2)
     assert (theory.annulus_counts(cloud, alpha, beta) == theory.guaranteed_neighbours(len(cloud), 2)).all()
 
 
-@law
 @given(clouds(), intervals())
 def test_annulus_counts_and_density_count_others_in_closed_sets(cloud: Cloud, interval: tuple[float, float]) -> None:
     alpha, beta = (float(round(bound)) for bound in interval)
@@ -116,7 +110,6 @@ def test_annulus_counts_and_density_count_others_in_closed_sets(cloud: Cloud, in
     assert not theory.is_dense(cloud, within_beta + 1, beta)
 
 
-@law
 @given(clouds(smallest=1), st.integers(1, 12), st.sampled_from(NORMS))
 def test_metric_entropy_is_the_largest_separated_subset(cloud: Cloud, eps: int, p: float) -> None:
     expected = largest_separated(cloud, eps, p)
@@ -124,7 +117,6 @@ def test_metric_entropy_is_the_largest_separated_subset(cloud: Cloud, eps: int, 
     assert theory.is_separated(cloud, eps, p) == (expected == len(cloud))
 
 
-@law
 @given(clouds_with_batch_size(), st.integers(1, 24))
 def test_corollary_2(case: tuple[Cloud, int], eps: int) -> None:
     """More neighbours than the annulus holds ε-separated points: the set is not ε-separated."""
@@ -136,7 +128,6 @@ def test_corollary_2(case: tuple[Cloud, int], eps: int) -> None:
         assert not theory.is_separated(cloud, eps)
 
 
-@law
 @given(clouds(smallest=5, dimension=2), st.integers(2, 4), st.floats(0.2, 3.0))
 def test_equation_5(cloud: Cloud, b: int, eta_over_beta: float) -> None:
     alpha, beta = extremes_over_batches(cloud, b)
@@ -155,7 +146,6 @@ def test_equation_5_has_cases_to_speak_about() -> None:
     assert theory.separation_sample_size(alpha, beta, 3.0, n=1, b=2) == 8  # ⌊16/3 + 1⌋ − 0 + 2
 
 
-@law
 @given(clouds(dimension=2), intervals(), st.floats(0.5, 12.0), st.sampled_from(NORMS))
 def test_lemma_2_bounds_the_entropy_of_points_in_the_annulus(
     cloud: Cloud, interval: tuple[float, float], eps: float, p: float
@@ -192,7 +182,6 @@ def test_bounds_stay_exact_beyond_floating_point() -> None:
     assert theory.largest_batch_size(0.0, 1.0, n=3) == math.inf
 
 
-@law
 @given(st.integers(2, 5), st.data())
 def test_remark_2(b: int, data: st.DataObject) -> None:
     cloud = data.draw(clouds(smallest=2 * b - 1, largest=2 * b - 1))

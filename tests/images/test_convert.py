@@ -176,7 +176,7 @@ def test_truncated_file_is_refused(kind: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # Pillow warns of corrupt metadata; here it is corrupt on purpose
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(kind=st.sampled_from(["JPEG", "PNG", "WEBP", "BMP", "TIFF"]), data=st.data())
 def test_damage_gives_an_image_or_a_reason_and_never_another_error(kind: str, data: st.DataObject) -> None:
     whole = bytearray(encoded(Image.fromarray(NOISE[:16]), kind))

@@ -73,7 +73,7 @@ def bank_of(problem: dict[str, Any]) -> ClassBank:
     return ClassBank.of(problem["bags"], **{key: problem[key] for key in ("branches", "radius", "background")})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(problems())
 def test_scores_and_p_values_follow_their_definitions(problem: dict[str, Any]) -> None:
     bank = bank_of(problem)
@@ -88,7 +88,7 @@ def test_scores_and_p_values_follow_their_definitions(problem: dict[str, Any]) -
     np.testing.assert_array_equal(bank.scores(problem["points"]), scores)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(problems(), st.floats(0.02, 0.98))
 def test_a_score_below_the_threshold_is_a_conformal_rejection(problem: dict[str, Any], rate: float) -> None:
     bank = bank_of(problem)

@@ -57,7 +57,7 @@ Step = tuple[bool, int, int]  # add or forget, how many, seed
 steps_of = st.lists(st.tuples(st.booleans(), st.integers(1, 4), st.integers(0, 2**16)), min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(steps_of, st.booleans())
 def test_adding_and_forgetting_equal_fitting_on_what_is_left(steps: list[Step], contrast: bool) -> None:
     rng = np.random.default_rng(0)
