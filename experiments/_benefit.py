@@ -21,10 +21,30 @@ Measured = dict[str, Any]
 
 
 def benefit(records: Path = RESULTS) -> str:
-    """The contrastive encoder trained with the connectivity loss and without it: AUC, growth with m, decisions."""
+    """Contrastive encoders trained with the connectivity loss and without it: AUC, growth with m, decisions."""
     if pending := not_run("benefit", records=records):
         return pending
-    config, found = read("benefit", records)["config"], results("benefit", records)
+    config = read("benefit", records)["config"]
+    parts = [part for recipe in config["recipes"] for part in _pair_shown(config, _pair(recipe, records), recipe)]
+    return section("benefit", records, *parts)
+
+
+def brings(records: Path = RESULTS) -> str:
+    """What the loss brings the contrastive encoder that ships, in a paragraph; nothing until it was measured."""
+    if not_run("benefit", records=records):
+        return ""
+    config = read("benefit", records)["config"]
+    recipe = config["recipes"][0]
+    return _in_words(config, _pair(recipe, records), recipe)
+
+
+def _pair(recipe: str, records: Path) -> dict[str, Measured]:
+    found = results("benefit", records)
+    return {encoder: found[f"{recipe}, {encoder}"] for encoder in read("benefit", records)["config"]["encoders"]}
+
+
+def _pair_shown(config: dict[str, Any], found: dict[str, Measured], recipe: str) -> list[str]:
+    """What was measured of a pair, as tables, and in words."""
     first, m = config["evaluated"][0], str(config["decided"])
     sets = {DATASETS[name]: partial(_shown_auc, name, m) for name in config["evaluated"]}
     sizes = {f"m = {size}": partial(_shown_auc, first, str(size)) for size in config["exemplars"]}
@@ -34,21 +54,16 @@ def benefit(records: Path = RESULTS) -> str:
         "AUC of one threshold": partial(_shown_auc, first, m, judged="one threshold"),
     }
     foreseeable = [way for way in WAYS if not way.endswith(BEST)]
-    return section(
-        "benefit",
-        records,
+    return [
+        f"**The {recipe} recipe.**",
         _table(f"AUC, m = {m}", found, sets, WAYS),
         _table(f"AUC, {DATASETS[first]}", found, sizes, foreseeable),
         _table(f"{DATASETS[first]}, m = {m}, rate {config['rate']:.0%}", found, judged, foreseeable[:-1]),
-        brings(records),
-    )
+        _in_words(config, found, recipe),
+    ]
 
 
-def brings(records: Path = RESULTS) -> str:
-    """What the loss brings the contrastive objective, in a paragraph; nothing until it was measured."""
-    if not_run("benefit", records=records):
-        return ""
-    config, found = read("benefit", records)["config"], results("benefit", records)
+def _in_words(config: dict[str, Any], found: dict[str, Measured], recipe: str) -> str:
     dataset, m = config["evaluated"][0], str(config["decided"])
     pairs = {way: [_auc(each, dataset, way, m) for each in found.values()] for way in WAYS}
     gains = {way: shaped - free for way, (shaped, free) in pairs.items()}
@@ -58,7 +73,7 @@ def brings(records: Path = RESULTS) -> str:
 
     rejected = [_rejected(dataset, m, "outside", each, f"contrast, {MATCHED}") for each in found.values()]
     return (
-        f"The contrastive objective by its first recipe (with a projection), trained once with the connectivity loss "
+        f"The contrastive objective by its {recipe} recipe, trained once with the connectivity loss "
         f"and once without it; {DATASETS[dataset]}, m = {m}, {config['draws']} draws. At the radius η, which is known "
         f"before any training, the count has {both(f'count, {UNTUNED}')} with and without it, the contrast "
         f"{both(f'contrast, {UNTUNED}')}. At the radius that holds 5% of the background's distances, which needs no "

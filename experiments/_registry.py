@@ -69,7 +69,7 @@ EXPERIMENTS = {
         Experiment("baselines", "Table 1: baselines on CIFAR-10 at m = 120", 140, DATA),
         Experiment("precision", "whether the fast training step costs accuracy", 40, DATA),
         Experiment("contrastive", "what the contrastive objective needs", 130, BOTH),
-        Experiment("benefit", "with and without the connectivity loss, contrastive", 130, BOTH),
+        Experiment("benefit", "with and without the connectivity loss, contrastive", 250, BOTH),
         Experiment("stronger", "the contrastive encoder that ships", 110, BOTH),
         Experiment("longer", "CIFAR-10 → Tiny-ImageNet after 30 and 50 epochs", 15, BOTH),
         Experiment("backbones", "the shipped encoders, three seeds each", 240, BOTH),

@@ -56,9 +56,8 @@ def auxiliary_of_figures(data: Path) -> str:
 
 def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path, threads: int = 1) -> Backbone:
     """The backbone of this training: the one that ships if it is the same, else trained unless it was."""
-    if (name := f"{auxiliary}-16x10") in shipped():
-        backbone = Backbone.load(name)
-        if _config_of(backbone) == config:
+    for name in shipped():
+        if name.startswith(f"{auxiliary}-") and _config_of(backbone := Backbone.load(name)) == config:
             return backbone
     name = f"{auxiliary}-{_changes(config)}" + (f"-threads-{threads}" if threads > 1 else "")
     return train_once(lambda: auxiliary_images(auxiliary, data), config, runs / f"{name}.safetensors", threads)

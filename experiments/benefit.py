@@ -1,5 +1,6 @@
 """What the connectivity loss brings the contrastive encoder: trained with it and without it, all else equal.
 
+Two pairs, by the recipe of the encoder that ships, which is one of them, and in 12 epochs by the first recipe.
 Scores are taken at the radius η, which nobody tunes; without the loss also at the radius that holds the share of
 distances between background latents that η holds with it; at radii that hold given shares; and by nearest neighbours,
 which know no radius. Writes experiments/results/benefit.json.
@@ -8,7 +9,7 @@ which know no radius. Writes experiments/results/benefit.json.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,18 +28,34 @@ from experiments._tables import SCORES
 from experiments._trainings import folders, trained
 from experiments.contrastive import FIRST, radii_of
 from experiments.control import matched_radius
+from experiments.stronger import THREADS
 
 AUXILIARY, EVALUATED = "tiny-imagenet", ("cifar10", "tiny-imagenet")
 EXEMPLARS, DRAWS = (10, 30, 120), 3
 DECIDED, RATE = 120, 0.05  # exemplars and rate of the decisions
 WITH, WITHOUT = "with the loss", "without the loss"
-SHORT: dict[str, Any] = {**FIRST, "epochs": 12}
-CONFIGS = {
-    WITH: TrainConfig.preset("contrastive", **SHORT),
-    WITHOUT: TrainConfig.preset("contrastive", **SHORT, weight=0.0),
-}
+WEIGHTS: dict[str, dict[str, Any]] = {WITH: {}, WITHOUT: {"weight": 0.0}}
 SHARES = (0.02, 0.05, 0.1)
 NEIGHBOURS = "5 nearest neighbours"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How both encoders of a pair are trained, the weight of the loss aside."""
+
+    changes: dict[str, Any] = field(default_factory=dict)  # of the preset
+    threads: int = 1
+
+    def config(self, encoder: str) -> TrainConfig:
+        """The training of one of them."""
+        return TrainConfig.preset("contrastive", **self.changes, **WEIGHTS[encoder])
+
+    def trained(self, encoder: str, data: Path, runs: Path) -> Backbone:
+        """One of them, trained unless it was."""
+        return trained(AUXILIARY, self.config(encoder), data, runs, self.threads)
+
+
+RECIPES = {"shipped": Recipe(threads=THREADS), "first": Recipe({**FIRST, "epochs": 12})}
 
 Scorer = Callable[[int, int], Doubles]  # of m exemplars in one draw
 Labels = NDArray[np.int64]
@@ -97,18 +114,17 @@ def decisions(encoded: Encoded, score: str) -> dict[str, float]:
     return {"inside": float(rejected[:, member].mean()), "outside": float(rejected[:, ~member].mean())}
 
 
-def radii_for(name: str, data: Path, runs: Path) -> dict[str, float]:
+def radii_for(recipe: Recipe, encoder: str, data: Path, runs: Path) -> dict[str, float]:
     """The radii of one encoder; without the loss there is one more, that matches the other's."""
-    shaped, free = (trained(AUXILIARY, config, data, runs) for config in CONFIGS.values())
-    if name == WITH:
+    shaped, free = (recipe.trained(each, data, runs) for each in WEIGHTS)
+    if encoder == WITH:
         return radii_of(shaped, shaped.background, SHARES)
     matched = matched_radius(shaped.background, free.background, free.branches, shaped.eta, free.batch_size)
     return {**radii_of(free, free.background, SHARES), "matched": matched}
 
 
-def _measure(name: str, data: Path, runs: Path) -> dict[str, Any]:
-    backbone = trained(AUXILIARY, CONFIGS[name], data, runs)
-    return measure(backbone, radii_for(name, data, runs), EVALUATED, data)
+def _measure(recipe: Recipe, encoder: str, data: Path, runs: Path) -> dict[str, Any]:
+    return measure(recipe.trained(encoder, data, runs), radii_for(recipe, encoder, data, runs), EVALUATED, data)
 
 
 def main() -> None:
@@ -116,7 +132,13 @@ def main() -> None:
     arguments = folders(__doc__, ("data", "runs"))
     settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "shares": SHARES, "decided": DECIDED, "rate": RATE}
     parts = [
-        Part(name, {**asdict(config), **settings}, partial(_measure, name, arguments.data, arguments.runs))
-        for name, config in CONFIGS.items()
+        Part(
+            f"{name}, {encoder}",
+            {**asdict(recipe.config(encoder)), **settings},
+            partial(_measure, recipe, encoder, arguments.data, arguments.runs),
+        )
+        for name, recipe in RECIPES.items()
+        for encoder in WEIGHTS
     ]
-    run_parts("benefit", parts, {"auxiliary": AUXILIARY, "evaluated": EVALUATED, **settings})
+    named = {"recipes": list(RECIPES), "encoders": list(WEIGHTS)}
+    run_parts("benefit", parts, {"auxiliary": AUXILIARY, "evaluated": EVALUATED, **named, **settings})

@@ -16,7 +16,7 @@ from corel.training import TrainConfig
 from experiments import _cards
 from experiments._record import record
 from experiments._tables import SCORES
-from experiments._trainings import folders, split, trained
+from experiments._trainings import auxiliary_images, folders, split, train_once
 from experiments.backbones import SHIPPED
 
 SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
@@ -56,7 +56,8 @@ def main() -> None:
     """Read the command line, train unless it was, measure and ship."""
     arguments = folders(__doc__, ("data", "runs"))
     config = TrainConfig.preset("contrastive")
-    backbone = trained(SOURCE, config, arguments.data, arguments.runs, THREADS)
+    file = arguments.runs / f"{NAME}.safetensors"
+    backbone = train_once(lambda: auxiliary_images(SOURCE, arguments.data), config, file, THREADS)
     started = time.perf_counter()
     found = measure(backbone, arguments.data)
     ship(backbone, found)

@@ -199,6 +199,8 @@ def test_death_times_of_a_dataset_are_ordered() -> None:
 def test_a_shipped_encoder_is_not_trained_again(tmp_path: Path) -> None:
     found = trained("tiny-imagenet", TrainConfig(epochs=FULL), NOWHERE, tmp_path)
     assert found.digest == Backbone.load("tiny-imagenet-16x10").digest
+    found = trained("tiny-imagenet", TrainConfig.preset("contrastive"), NOWHERE, tmp_path)
+    assert found.digest == Backbone.load("tiny-imagenet-contrastive-16x10").digest
     with pytest.raises(FileNotFoundError, match="tiny-imagenet is not in"):
         trained("tiny-imagenet", TrainConfig(epochs=FULL, weight=1.0), NOWHERE, tmp_path)
 

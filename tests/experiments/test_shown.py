@@ -216,15 +216,22 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
                  for way, auc in {**ways, "5 nearest neighbours": 0.8}.items()}  # fmt: skip
         return {"auc": {"cifar10": shown}, "decisions": {way: {"inside": 0.05, "outside": 0.4} for way in ways}}
 
-    found = {"with": measured(eta=0.82, other=0.83), "without": measured(eta=0.51, other=0.79, matched=0.78)}
+    found = {
+        "new, with": measured(eta=0.82, other=0.83), "new, without": measured(eta=0.51, other=0.79, matched=0.78),
+        "old, with": measured(eta=0.62, other=0.61), "old, without": measured(eta=0.51, other=0.61, matched=0.60),
+    }  # fmt: skip
+    named = {"recipes": ["new", "old"], "encoders": ["with", "without"], "evaluated": ["cifar10"], "exemplars": [120]}
     assert _benefit.brings(tmp_path) == ""
-    put(tmp_path, "benefit", found, evaluated=["cifar10"], exemplars=[120], decided=120, rate=0.05, draws=3)
+    put(tmp_path, "benefit", found, decided=120, rate=0.05, draws=3, **named)
     shown = _benefit.benefit(tmp_path)
     assert "| count, radius η | 0.820 | 0.510 |" in shown
     assert "| count, matched radius | 0.820 | 0.780 |" in shown
     assert "| count, best radius | 0.830 | 0.790 |" in shown
     assert "| contrast, radius η | 5.0% | 5.0% | 40.0% | 40.0% | 0.720 | 0.410 |" in shown
     assert "is worth +0.0400 to the count" in shown
+    assert "| count, matched radius | 0.620 | 0.600 |" in shown
+    assert "by its old recipe" in shown
+    assert "old recipe" not in _benefit.brings(tmp_path)
     assert "which know no radius, +0.0000" in shown
     assert "| count, radius of 5% | 0.830 | 0.790 |" in shown
     assert "the count has 0.820 and 0.510 with and without it" in _benefit.brings(tmp_path)
