@@ -12,8 +12,7 @@ import argparse
 import functools
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +41,7 @@ from corel.autoencoder import Autoencoder
 from corel.loss import split_branches
 from corel.training import TrainConfig, train
 from experiments._record import record
+from experiments._trainings import limited_to
 
 SEED = 0
 DIMENSION = 10
@@ -83,7 +83,7 @@ def main() -> None:
 def measure(plan: Plan, out: Console) -> Results:
     """Run the whole plan, printing each part as it is done."""
     methods = [method for method in METHODS if method.installed]
-    with one_thread():
+    with limited_to(threads=1):  # ours too: what a second brings depends on who else is at work on the machine
         forward, both = training_step(plan, methods)
         columns = {"forward": milliseconds(forward, BATCH), "forward + backward": milliseconds(both, BATCH)}
         print_times(f"A training step's loss: {CLOUDS} clouds of {BATCH} points", columns, out)
@@ -94,17 +94,6 @@ def measure(plan: Plan, out: Console) -> Results:
     results = Results(one_cloud, forward, both, whole_step(), megabytes)
     print_targets(judge(results), out)
     return results
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Every method on one thread, ours too: what a second brings depends on who else is at work on the machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def write(plan: Plan, results: Results, seconds: float) -> None:

@@ -25,22 +25,25 @@ def benefit(records: Path = RESULTS) -> str:
     if pending := not_run("benefit", records=records):
         return pending
     config = read("benefit", records)["config"]
-    parts = [part for recipe in config["recipes"] for part in _pair_shown(config, _pair(recipe, records), recipe)]
-    return section("benefit", records, *parts)
+    shown = [part for recipe, pair in _pairs(records).items() for part in _pair_shown(config, pair, recipe)]
+    return section("benefit", records, *shown)
 
 
 def brings(records: Path = RESULTS) -> str:
     """What the loss brings the contrastive encoder that ships, in a paragraph; nothing until it was measured."""
     if not_run("benefit", records=records):
         return ""
-    config = read("benefit", records)["config"]
-    recipe = config["recipes"][0]
-    return _in_words(config, _pair(recipe, records), recipe)
+    recipe, pair = next(iter(_pairs(records).items()))
+    return _in_words(read("benefit", records)["config"], pair, recipe)
 
 
-def _pair(recipe: str, records: Path) -> dict[str, Measured]:
-    found = results("benefit", records)
-    return {encoder: found[f"{recipe}, {encoder}"] for encoder in read("benefit", records)["config"]["encoders"]}
+def _pairs(records: Path) -> dict[str, dict[str, Measured]]:
+    """By recipe what was measured of each encoder, that of the shipped one first."""
+    config, found = read("benefit", records)["config"], results("benefit", records)
+    return {
+        recipe: {encoder: found[f"{recipe}, {encoder}"] for encoder in config["encoders"]}
+        for recipe in config["recipes"]
+    }
 
 
 def _pair_shown(config: dict[str, Any], found: dict[str, Measured], recipe: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import os
 import platform
@@ -40,6 +41,7 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     return document
 
 
+@functools.cache  # or a record of several parts would call its first part a change of the tree
 def commit() -> str:
     """The commit the numbers were made from, marked when the tree had changes."""
     git = ["git", "-C", str(RESULTS.parent), "describe", "--always", "--dirty", "--abbrev=12"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -90,14 +91,17 @@ def _changes(config: TrainConfig) -> str:
 def train_once(images: Callable[[], ImageSet], config: TrainConfig, file: Path, threads: int = 1) -> Backbone:
     """The backbone in `file`, trained unless it was."""
     if not file.exists():
-        _train(images(), config, file, threads)
+        with limited_to(threads):  # their number decides the weights
+            train(images(), config, run_dir=file.with_suffix("")).save(file)
     return Backbone.load(file)
 
 
-def _train(images: ImageSet, config: TrainConfig, file: Path, threads: int) -> None:
+@contextmanager
+def limited_to(threads: int) -> Iterator[None]:
+    """Let torch, and the kernels that follow it, use so many threads."""
     before = torch.get_num_threads()
-    torch.set_num_threads(threads)  # their number decides the weights
+    torch.set_num_threads(threads)
     try:
-        train(images, config, run_dir=file.with_suffix("")).save(file)
+        yield
     finally:
         torch.set_num_threads(before)
