@@ -16,7 +16,7 @@ lint: .venv/installed
 types: .venv/installed
 	$(BIN)/mypy
 
-bench: .venv/installed  ## Ratios against peers, measured side by side: some twelve minutes, nothing else running
+bench: .venv/installed  ## Ratios against peers, measured side by side: some forty minutes, nothing else running
 	$(BIN)/python -m benchmarks.persistence --large
 	$(BIN)/python -m benchmarks.train_step
 	$(BIN)/python -m benchmarks.scoring

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import multiprocessing
 import random
 import time
@@ -26,7 +27,7 @@ class Turns:
 
 
 def take_turns(
-    calls: Mapping[str, Callable[[Any], Any]], inputs: Sequence[Any], description: str, *, budget: float
+    calls: Mapping[str, Callable[[Any], Any]], inputs: Sequence[Any], description: str, *, budget: float = math.inf
 ) -> dict[str, Turns]:
     """Time every method on every input, in a new random order each round, so that all meet the same machine.
 
