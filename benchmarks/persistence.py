@@ -99,7 +99,9 @@ def measure(plan: Plan, out: Console) -> Results:
 
 def write(plan: Plan, results: Results, seconds: float) -> None:
     """Results as JSON, and the figure."""
-    config = asdict(plan) | {"dimension": DIMENSION, "p": 1, "eta": ETA, "clouds": CLOUDS, "batch": BATCH, "budget": BUDGET}
+    config = {
+        **asdict(plan), "budget": BUDGET, "dimension": DIMENSION, "p": 1, "eta": ETA, "clouds": CLOUDS, "batch": BATCH
+    }  # fmt: skip
     found = asdict(results) | {
         "targets": [asdict(target) | {"met": target.met} for target in judge(results)],
         "not_installed": [method.name for method in METHODS if not method.installed],
