@@ -40,9 +40,12 @@ def progress_bar(description: str, total: float | None = None, *, quiet: bool = 
         ...         advance(note="batch of 100")
 
     """
+    err = console()
+    if quiet or not err.is_terminal:
+        yield lambda steps=1.0, note=None: None  # rich's own hidden bar ends in an empty line, up to version 14.2
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    err = console()
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
@@ -52,9 +55,7 @@ def progress_bar(description: str, total: float | None = None, *, quiet: bool = 
     ]
     # rich can print above the bar what is written to standard output meanwhile, but sends it to standard error:
     # right where both are the same terminal, a loss of results where one is a file.
-    shared = sys.stdout.isatty()
-    hidden = quiet or not err.is_terminal
-    with Progress(*columns, console=err, disable=hidden, redirect_stdout=shared) as bar:
+    with Progress(*columns, console=err, redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task(description, total=total, note="")
 
         def advance(steps: float = 1.0, note: str | None = None) -> None:
