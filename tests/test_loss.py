@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -90,6 +92,23 @@ def test_descent_reaches_eta() -> None:
 def test_sentences(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         connectivity_loss(gaussian(3, 2), **arguments)
+
+
+def test_eta_is_any_number_in_every_norm() -> None:
+    points, eta = gaussian(5, 2), Fraction(3, 2)
+    for p in (1, 2):
+        assert torch.equal(connectivity_loss(points, eta, p), connectivity_loss(points, 1.5, p))  # type: ignore[arg-type]
+
+
+def test_shapes_alone_are_enough_on_the_meta_device() -> None:
+    assert connectivity_loss(torch.empty(4, 7, 2, device="meta"), reduction="none").shape == (4,)
+
+
+def test_a_batch_of_nothing_and_what_is_no_tensor_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"b ≥ 1 points .* not \[4, 0, 4\]"):
+        ConnectivityLoss(branches=4)(torch.zeros(0, 16))
+    with pytest.raises(TypeError, match=r"not ndarray: use torch.as_tensor\(latents\)"):
+        ConnectivityLoss()(np.zeros((3, 2)))
 
 
 @pytest.mark.parametrize(("shape", "branches"), [((3, 4, 5), 2), ((3, 5), 2), ((3, 4), 0)])

@@ -9,7 +9,7 @@ import functools
 import itertools
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import torch
@@ -27,8 +27,17 @@ def run_chunks(kernel: Callable[[int, int], Result], items: int, *, work: float,
     if chunks == 1:
         return [kernel(0, items)]
     bounds = [items * k // chunks for k in range(chunks + 1)]
-    others = [_pool().submit(kernel, start, stop) for start, stop in itertools.pairwise(bounds[1:])]
+    others = [_submit(kernel, start, stop) for start, stop in itertools.pairwise(bounds[1:])]
     return [kernel(bounds[0], bounds[1]), *(other.result() for other in others)]
+
+
+def _submit(kernel: Callable[[int, int], Result], start: int, stop: int) -> Future[Result]:
+    try:
+        return _pool().submit(kernel, start, stop)
+    except RuntimeError:  # the main thread has ended, and with it every pool
+        done: Future[Result] = Future()
+        done.set_result(kernel(start, stop))
+        return done
 
 
 @functools.cache

@@ -42,6 +42,7 @@ def connectivity_loss(
     """
     if not is_real(eta) or not 0 < eta < math.inf:
         raise ValueError(f"eta must be a positive number, not {eta!r}: the distance at which components should merge")
+    eta = float(eta)
     if zero_bars not in ("keep", "drop"):
         raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
     if reduction not in ("sum", "mean", "none"):
@@ -91,9 +92,11 @@ class ConnectivityLoss(nn.Module):
 
 def split_branches(z: Tensor, branches: int) -> Tensor:
     """Latents ``[b, branches·D]`` as clouds ``[branches, b, D]``: Algorithm 4's slices, all at once."""
+    if not isinstance(z, Tensor):
+        raise TypeError(f"latents must be a torch tensor, not {type(z).__name__}: use torch.as_tensor(latents)")
     if z.dim() != 2 or branches < 1 or z.shape[1] % branches:
         raise ValueError(f"latents must be [b, branches·D] with {branches} branches, not {[*z.shape]}")
-    return z.reshape(z.shape[0], branches, -1).transpose(0, 1)
+    return z.reshape(z.shape[0], branches, z.shape[1] // branches).transpose(0, 1)
 
 
 def _reduced(losses: Tensor, reduction: Reduction) -> Tensor:
@@ -104,4 +107,5 @@ def _reduced(losses: Tensor, reduction: Reduction) -> Tensor:
 
 def _device_type(z: Tensor | None, distances: Tensor | None) -> str:
     given = z if distances is None else distances
-    return given.device.type if isinstance(given, Tensor) else "cpu"
+    # Autocast does not know the meta device, and what is no tensor is refused elsewhere.
+    return given.device.type if isinstance(given, Tensor) and not given.is_meta else "cpu"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import pytest
 import torch
@@ -28,6 +29,13 @@ def test_distances_share_their_gradient_between_both_halves() -> None:
     assert torch.autograd.gradcheck(lambda d: death_times(distances=(d + d.mT) / 2), matrix)
     (gradient,) = torch.autograd.grad(connectivity_loss(distances=matrix), matrix)
     assert torch.equal(gradient, gradient.mT)
+
+
+@pytest.mark.parametrize("zero_bars", ["keep", "drop"])
+def test_a_distance_of_zero_has_no_gradient_either(zero_bars: Literal["keep", "drop"]) -> None:
+    matrix = torch.tensor([[0.0, 0, 3], [0, 0, 3], [3, 3, 0]], requires_grad=True)
+    (gradient,) = torch.autograd.grad(connectivity_loss(distances=matrix, zero_bars=zero_bars), matrix)
+    assert gradient.tolist() == [[0, 0, 0.5], [0, 0, 0], [0.5, 0, 0]]
 
 
 def test_gradients_through_distances_and_through_points_agree() -> None:

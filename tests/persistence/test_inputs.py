@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from corel.persistence import barcode, death_times, merge_edges, plot_barcode
+from corel.persistence import _ops, barcode, death_times, merge_edges, plot_barcode
 from tests.persistence.clouds import gaussian
 
 
@@ -53,6 +55,19 @@ def test_distances_that_overflow_are_refused() -> None:
     with pytest.raises(ValueError, match=r"cloud 0 overflow torch.float32: rescale .* torch.float64"):
         merge_edges(points)
     assert merge_edges(points.double()).tolist() == [[[0, 1]]]
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, math.inf])
+def test_a_length_that_overflows_is_refused_in_every_norm(p: float) -> None:
+    with pytest.raises(ValueError, match=r"cloud 1 overflow torch.float32"):
+        death_times(torch.tensor([[[0.0, 0], [1, 1]], [[-3e38, -3e38], [3e38, 3e38]]]), p)
+
+
+@pytest.mark.parametrize("find", [merge_edges, lambda points, p: _ops._by_torch(points[None], p)[0]])
+@pytest.mark.parametrize("p", [1.0, 1.5])
+def test_an_overflow_of_what_merges_nothing_does_not_matter(find: Callable[[Tensor, float], Tensor], p: float) -> None:
+    corner = torch.tensor([[0.0, 0], [3e38, 0], [3e38, 3e38]])
+    assert find(corner, p).tolist() == [[0, 1], [1, 2]]
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.nan, math.inf, -math.inf])
@@ -142,6 +157,15 @@ def test_a_norm_is_a_number(p: Any) -> None:
         death_times(torch.zeros(2, 2), p)
 
 
-def test_sparse_points_are_refused() -> None:
+def test_sparse_tensors_are_refused() -> None:
     with pytest.raises(TypeError, match=r"use points.to_dense\(\)"):
         death_times(torch.eye(3).to_sparse())
+    with pytest.raises(TypeError, match=r"use distances.to_dense\(\)"):
+        death_times(distances=torch.eye(3).to_sparse())
+
+
+def test_what_rounding_leaves_below_zero_is_zero() -> None:
+    """One less cosines, of which two are equal, has entries a little below zero."""
+    distances = torch.tensor([[0.0, -1e-7, 1], [-1e-7, 0, 1], [1, 1, 0]])
+    assert merge_edges(distances=distances).tolist() == [[0, 1], [0, 2]]
+    assert death_times(distances=distances).tolist() == [0, 1]

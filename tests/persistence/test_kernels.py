@@ -46,7 +46,7 @@ def by_lanes(points: Tensor, p: float) -> Tensor:
 
 
 def by_torch(points: Tensor, p: float) -> Tensor:
-    return _torch.merge_edges(_torch.pairwise(points[None], p))[0]
+    return _ops._by_torch(points[None], p)[0]
 
 
 def by_distances(points: Tensor, p: float) -> Tensor:
@@ -198,7 +198,6 @@ def test_the_dispatcher_uses_torch_where_there_is_no_kernel(monkeypatch: pytest.
     """The meta device stands for any other one as far as the choice goes; no value is computed on it."""
     chosen: list[str] = []
     monkeypatch.setattr(_ops, "refuse_non_finite", lambda clouds: None)
-    monkeypatch.setattr(_ops, "refuse_overflow", lambda distances: distances)
-    monkeypatch.setattr(_torch, "merge_edges", lambda distances: chosen.append(str(distances.device)))
+    monkeypatch.setattr(_ops, "_by_torch", lambda clouds, p: chosen.append(str(clouds.device)))
     _ops._of_points(torch.empty(1, 3, 2, device="meta"), 1.0)
     assert chosen == ["meta"]

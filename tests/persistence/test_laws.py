@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -48,6 +49,22 @@ def test_powers_neither_vanish_nor_overflow(p: float, exponent: int, dtype: str)
     scaled = points * 2.0**exponent  # exact, so that nothing but the powers can go wrong
     assert torch.equal(merge_edges(scaled, p), merge_edges(points, p))
     torch.testing.assert_close(death_times(scaled, p) * 2.0**-exponent, death_times(points, p))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_higher_norms_give_earlier_deaths_down_to_the_maximum(dtype: torch.dtype) -> None:
+    points = gaussian(200, 10, dtype=dtype)
+    deaths = [death_times(points, p) for p in (1.0, 1.0001, 1.5, 2.0, 3.0, 50.0, 600.0, 1e5, 1e300, math.inf)]
+    for lower, higher in itertools.pairwise(deaths):
+        assert (higher <= lower * (1 + 1e-5)).all()
+    torch.testing.assert_close(deaths[-3], deaths[-1], rtol=1e-4, atol=0)
+    torch.testing.assert_close(deaths[1], deaths[0], rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.001, 1.5, 2.0, 3.0, math.inf])
+def test_points_far_from_the_origin_are_as_finite_as_any(p: float) -> None:
+    line = torch.tensor([0.0, 3, 1, 7], dtype=torch.float64)[:, None] * 2.0**-42
+    assert torch.equal(death_times(1024 + line, p), torch.tensor([1.0, 2, 4], dtype=torch.float64) * 2.0**-42)
 
 
 @given(shapes, seeds, norms)

@@ -83,6 +83,28 @@ def test_a_forked_child_computes() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+LAST_THREAD = """
+import threading, time
+import torch, corel
+torch.set_num_threads(2)
+points = torch.randn(16, 400, 10, generator=torch.Generator().manual_seed(0))
+expected = corel.merge_edges(points)
+
+def work():
+    threading.main_thread().join()
+    assert torch.equal(corel.merge_edges(points), expected)
+    print("done")
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_a_thread_that_outlives_the_main_one_computes() -> None:
+    """Python has shut every pool by then."""
+    process = subprocess.run([sys.executable, "-c", LAST_THREAD], capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("done\n", "")
+
+
 SCRIPT = """
 import torch, corel
 points = torch.randn(4, 40, 3, generator=torch.Generator().manual_seed(0))

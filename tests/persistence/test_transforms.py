@@ -47,6 +47,16 @@ def test_export_with_a_dynamic_batch() -> None:
         torch.testing.assert_close(exported(points), death_times(points))
 
 
+def test_the_loss_exports_with_a_dynamic_batch() -> None:
+    """From three points on: a tensor of one would be of another kind to the exporter."""
+    dynamic = {"z": {0: torch.export.Dim("points", min=3)}}
+    loss = ConnectivityLoss(branches=2)
+    exported = torch.export.export(loss, (gaussian(12, 8),), dynamic_shapes=dynamic).module()
+    for b in (12, 3, 40):
+        latents = gaussian(b, 8, seed=b)
+        torch.testing.assert_close(exported(latents), loss(latents))
+
+
 def test_func_grad_and_vmap() -> None:
     points = gaussian(4, 9, 3)
     expected = torch.autograd.grad(connectivity_loss(points.requires_grad_()), points)[0]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from corel.persistence import _manhattan, _ops
 from corel.persistence._lengths import edge_lengths
-from corel.persistence._refusals import is_real
+from corel.persistence._refusals import refuse_no_norm
 
 
 class Barcode(NamedTuple):
@@ -26,12 +26,12 @@ class Barcode(NamedTuple):
 def merge_edges(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
     """The edges at which components merge, int64 ``[..., b-1, 2]`` with i < j, in order of death.
 
-    Ties are broken by (distance, i, j), so equal input gives equal output on every kernel.
+    Ties are broken by (distance, i, j), so equal input gives equal output on every kernel (for p other than 1, 2 and
+    infinity as far as a device's powers round alike).
 
     Args:
         points: ``[..., b, D]``, any leading dimensions; each ``[b, D]`` is a cloud of its own.
-        p: the norm, any real number from 1 to infinity. Beyond about 100, lengths that differ tenfold have powers that
-            do not fit one float: take infinity.
+        p: the norm, any real number from 1 to infinity.
         distances: in place of points, symmetric matrices ``[..., b, b]``; the diagonal is not looked at.
 
     >>> merge_edges(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
@@ -47,14 +47,14 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
 
     They are the full distances that Eq. 4 compares with η, not the barcode's ε_t/2. Arguments as in `merge_edges`;
     half types are computed in, and returned as, float32. A bar of length zero has no gradient, never NaN. Where the
-    points require a gradient, lengths are summed by other means and may differ in their last bit.
+    points require a gradient, lengths are summed by other means and may differ in their last bits.
 
     >>> death_times(torch.tensor([[0.0], [5.0], [1.0]])).tolist()
     [1.0, 4.0]
     """
     differentiable = torch.is_grad_enabled() and isinstance(points, Tensor) and points.requires_grad
     if distances is None and not differentiable and _manhattan.applies(points, p):
-        return _manhattan.merge_lengths(points)
+        return _manhattan.sorted_lengths(points)
     return merge_lengths(points, p, distances=distances).sort(-1).values
 
 
@@ -82,32 +82,33 @@ def _lengths(points: Tensor | None, p: float, distances: Tensor | None, edges: T
     matrix = _checked_distances(points, distances)
     symmetric = matrix / 2 + matrix.mT / 2
     codes = edges[..., 0] * matrix.shape[-1] + edges[..., 1]
-    return symmetric.flatten(-2).gather(-1, codes)
+    lengths = symmetric.flatten(-2).gather(-1, codes)
+    return lengths.where(lengths > 0, 0)  # which has no gradient, as with points
 
 
 def _checked_points(points: Tensor | None, p: float) -> Tensor:
-    if not is_real(p) or not p >= 1:
-        raise ValueError(f"p must be a real number from 1 to infinity, not {p!r}: below 1 it is no norm")
-    if not isinstance(points, Tensor):
-        raise TypeError(f"points must be a torch tensor, not {type(points).__name__}: use torch.as_tensor(points)")
-    if points.layout != torch.strided:
-        raise TypeError(f"points must be a dense tensor, not {points.layout}: use points.to_dense()")
+    refuse_no_norm(p)
+    points = _native(points, "points")
     if points.dim() < 2 or points.shape[-2] < 1 or points.shape[-1] < 1:
         raise ValueError(f"points must be [..., b, D] with b ≥ 1 points in D ≥ 1 dimensions, not {[*points.shape]}")
-    return _native(points, "points")
+    return points
 
 
 def _checked_distances(points: Tensor | None, distances: Tensor) -> Tensor:
     if points is not None:
         raise TypeError("pass points or distances, not both")
-    if not isinstance(distances, Tensor):
-        raise TypeError(f"distances must be a torch tensor, not {type(distances).__name__}")
+    distances = _native(distances, "distances")
     if distances.dim() < 2 or distances.shape[-1] != distances.shape[-2] or distances.shape[-1] < 1:
         raise ValueError(f"distances must be [..., b, b] with b ≥ 1, not {[*distances.shape]}")
-    return _native(distances, "distances")
+    return distances
 
 
-def _native(tensor: Tensor, name: str) -> Tensor:
+def _native(tensor: Tensor | None, name: str) -> Tensor:
+    """A dense tensor in float32 or float64."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a torch tensor, not {type(tensor).__name__}: use torch.as_tensor({name})")
+    if tensor.layout != torch.strided:
+        raise TypeError(f"{name} must be a dense tensor, not {tensor.layout}: use {name}.to_dense()")
     if not tensor.is_floating_point():
         raise TypeError(f"{name} must be floating point, not {tensor.dtype}: use {name}.float()")
     return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()

@@ -46,7 +46,7 @@ def applies(points: Any, p: float) -> TypeGuard[Tensor]:
     )
 
 
-def merge_lengths(points: Tensor) -> Tensor:
+def sorted_lengths(points: Tensor) -> Tensor:
     """Death times ``[..., b-1]`` of ``points [..., b, D]``, ascending, no gradient."""
     _, lengths = _ops.edges_and_powers(_clouds(points), 1.0, in_order=False)
     lengths.sort()

@@ -29,7 +29,7 @@ _INFINITY: dict[Any, Any] = {
 def merge_edges(clouds: Array, p: float, *, in_order: bool = True) -> tuple[Array, Array, int]:
     """Edges ``[n, b-1, 2]`` in death order of ``clouds [n, b, D]``, their powers, and the first trouble met, or 0.
 
-    The power of an edge is what the kernel orders by: its length for p = 1 and ∞, else its length to the power p.
+    The power of an edge is what the kernel orders by: its length, squared for p = 2.
     Trouble k > 0 is a value that is not finite in point k - 1, counted through all clouds; trouble k < 0 is an overflow
     of the distances in cloud -k - 1. With `in_order=False` edges stay in Prim's order, which saves the sort.
     """
@@ -109,10 +109,13 @@ def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> Sca
 
 @subkernel
 def _distances(coordinates: Array, joined: Array, new: Scalar, outside: int, p: float, row: Array) -> None:
-    """‖·‖_p to the power p (p = ∞: the norm itself), summed coordinate by coordinate as in every kernel."""
+    """‖·‖_p, squared for p = 2, summed coordinate by coordinate as in every kernel."""
     if p == PRECOMPUTED:
         for v in range(outside):
             row[v] = coordinates[new, v]
+        return
+    if p != 1 and p != 2 and p != np.inf:
+        _norms(coordinates, joined, outside, p, row)
         return
     for v in range(outside):
         row[v] = 0
@@ -130,12 +133,24 @@ def _distances(coordinates: Array, joined: Array, new: Scalar, outside: int, p: 
         elif p == 2:
             for v in range(outside):
                 row[v] += (coordinate[v] - centre) * (coordinate[v] - centre)
-        elif p == np.inf:
-            for v in range(outside):
-                row[v] = max(row[v], abs(coordinate[v] - centre))
         else:
             for v in range(outside):
-                row[v] += abs(coordinate[v] - centre) ** row.dtype.type(p)
+                row[v] = max(row[v], abs(coordinate[v] - centre))
+
+
+@subkernel
+def _norms(coordinates: Array, joined: Array, outside: int, p: float, row: Array) -> None:
+    """‖·‖_p for any p. With the largest gap taken out, powers neither overflow nor vanish where that matters."""
+    power, root = row.dtype.type(p), row.dtype.type(1 / p)
+    for v in range(outside):
+        largest, total = row.dtype.type(0), row.dtype.type(0)
+        for d in range(len(joined)):
+            largest = max(largest, abs(coordinates[d, v] - joined[d]))
+        if 0 < largest < np.inf:
+            for d in range(len(joined)):
+                total += (abs(coordinates[d, v] - joined[d]) / largest) ** power
+            largest *= total**root
+        row[v] = largest
 
 
 @subkernel

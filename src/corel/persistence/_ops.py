@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from corel.persistence import _numba, _torch
+from corel.persistence._lengths import edge_lengths
 from corel.persistence._refusals import non_finite, overflow, refuse_no_metric, refuse_non_finite, refuse_overflow
 
 
@@ -61,29 +62,41 @@ def _empty_edges(batch: Tensor) -> Tensor:
 
 
 def _of_points(clouds: Tensor, p: float) -> Tensor:
-    if p not in (1, 2, torch.inf) and clouds.device.type != "mps":  # which has no float64
-        clouds = clouds.double()
-    if p not in (1, torch.inf):
-        clouds = _in_range(clouds, p)
+    if p != 2:
+        return _by_device(clouds, p)
+    extents = (clouds.amax(1) - clouds.amin(1)).amax(1).cpu()
+    edges = _by_device(clouds * _scales(extents).to(clouds.device)[:, None, None], p)
+    if not bool((extents * clouds.shape[2]).isfinite().all()):  # squares were kept in range, lengths may not be
+        refuse_overflow(edge_lengths(clouds, edges, p))
+    return edges
+
+
+def _by_device(clouds: Tensor, p: float) -> Tensor:
     if clouds.device.type == "cpu":
         return torch.from_numpy(edges_and_powers(clouds.numpy(), p)[0])
     refuse_non_finite(clouds)
     if clouds.device.type == "cuda" and (triton := _triton()) and clouds.shape[1] <= triton.MAX_POINTS:
         return cast("Tensor", triton.merge_edges(clouds, p))
-    return _torch.merge_edges(refuse_overflow(_torch.pairwise(clouds, p)))
+    return _by_torch(clouds, p)
 
 
-def _in_range(clouds: Tensor, p: float) -> Tensor:
-    """Each cloud times a power of two, which rounds nothing, so that p-th powers neither overflow nor vanish.
+def _by_torch(clouds: Tensor, p: float) -> Tensor:
+    lengths = _torch.pairwise(clouds, p)
+    edges = _torch.merge_edges(lengths.clamp(max=torch.finfo(lengths.dtype).max))
+    # As with every kernel, only a merging edge must not overflow.
+    refuse_overflow(lengths.flatten(1).gather(1, edges[..., 0] * clouds.shape[1] + edges[..., 1]))
+    return edges
 
-    The powers of its largest gaps come near the end of the range and leave the rest of it to the short ones.
+
+def _scales(extents: Tensor) -> Tensor:
+    """A power of two for each cloud, which rounds nothing, so that squares neither overflow nor vanish.
+
+    Those of its largest gaps come near the end of the range and leave the rest of it to the short ones.
     """
-    extent = (clouds.amax(1) - clouds.amin(1)).amax(1).cpu()
-    room = (1000 if clouds.dtype == torch.float64 else 100) // p  # the exponents that floats have, less the sums
-    exponent = torch.where((extent > 0) & extent.isfinite(), torch.frexp(extent).exponent - room, 0)
-    limit = 1022 if clouds.dtype == torch.float64 else 126  # beyond, a power of two is no ordinary float
-    factor = torch.full_like(extent, 2.0) ** -exponent.clamp(-limit, limit)
-    return clouds * factor.to(clouds.device)[:, None, None]
+    room = 500 if extents.dtype == torch.float64 else 50  # half of the exponents that floats have, less the sums
+    exponents = torch.where((extents > 0) & extents.isfinite(), torch.frexp(extents).exponent - room, 0)
+    limit = 1022 if extents.dtype == torch.float64 else 126  # beyond, a power of two is no ordinary float
+    return torch.full_like(extents, 2.0) ** -exponents.clamp(-limit, limit)
 
 
 @functools.cache
@@ -99,7 +112,8 @@ def _of_distances(matrices: Tensor) -> Tensor:
     matrices.diagonal(dim1=-2, dim2=-1).zero_()
     refuse_non_finite(matrices)
     refuse_no_metric(matrices)
-    matrices = (matrices / 2 + matrices.mT / 2).abs()  # no -0.0, whose bits are those of a large number
+    # No -0.0, whose bits are those of a large number.
+    matrices = (matrices / 2 + matrices.mT / 2).clamp(min=0).abs()
     if matrices.device.type == "cpu":
         return torch.from_numpy(edges_and_powers(matrices.numpy(), _numba.PRECOMPUTED)[0])
     return _torch.merge_edges(matrices)

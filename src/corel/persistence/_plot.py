@@ -24,13 +24,14 @@ def plot_barcode(bars: Barcode | Tensor, *, eta: float | None = None, ax: Axes |
 
     bars = bars if isinstance(bars, Barcode) else barcode(bars)
     if bars.deaths.dim() != 1:
-        raise ValueError(f"one cloud at a time: bars are {[*bars.deaths.shape]}; index the batch first")
+        raise ValueError(f"one cloud at a time: bars are {[*bars.deaths.shape]}; pass points[k], not a batch")
     ax = plt.subplots(figsize=(4, 3), layout="constrained")[1] if ax is None else ax
     deaths = bars.deaths.detach().cpu().numpy()
     ax.hlines(range(len(deaths)), 0, deaths, linewidth=1.2, color="#375E97")
     if eta is not None:
         ax.axvline(eta / 2, color="#FB6542", linewidth=1.2, label="η/2")
         ax.legend(loc="lower right", frameon=False)
-    ax.set(xlabel="radius r", ylabel="component", xlim=(0, None), title=f"{len(deaths)} merges")
+    merges = "1 merge" if len(deaths) == 1 else f"{len(deaths)} merges"
+    ax.set(xlabel="radius r", ylabel="component", xlim=(0, None), title=merges)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

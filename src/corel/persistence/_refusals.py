@@ -27,18 +27,25 @@ def refuse_overflow(distances: Tensor) -> Tensor:
     return distances
 
 
+def refuse_no_norm(p: float) -> None:
+    """Raise where p is no number from 1 to infinity."""
+    if not is_real(p) or not p >= 1:
+        raise ValueError(f"p must be a real number from 1 to infinity, not {p!r}: below 1 it is no norm")
+
+
 def refuse_no_metric(matrices: Tensor) -> None:
-    """Raise where ``[n, b, b]``, its diagonal zero, is negative or not symmetric."""
-    if bool((matrices < 0).any()):
+    """Raise where ``[n, b, b]``, its diagonal zero, is negative or not symmetric by more than rounding."""
+    rounding = 1e-4 * matrices.abs().amax((-2, -1), keepdim=True)
+    if bool((matrices < -rounding).any()):
         raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
-    if bool(((matrices - matrices.mT).abs() > 1e-4 * matrices.amax((-2, -1), keepdim=True)).any()):
+    if bool(((matrices - matrices.mT).abs() > rounding).any()):
         raise ValueError("distances is not symmetric: pass (d + d.mT) / 2, or the points themselves")
 
 
 def non_finite(cloud: int, point: int) -> ValueError:
     """The error that names the first bad point."""
     return ValueError(
-        f"cloud {cloud}, point {point} has a value that is NaN or infinite; persistence needs finite coordinates "
+        f"cloud {cloud}, point {point} has a value that is NaN or infinite; persistence needs finite numbers "
         f"(look for a diverged training step or an unfilled row)"
     )
 

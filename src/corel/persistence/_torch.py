@@ -6,20 +6,28 @@ round. Under the strict order (distance, i, j) no two edges tie, hence no round 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
 
 def pairwise(points: Tensor, p: float) -> Tensor:
-    """‖x - y‖_p^p (p = ∞: the norm) as ``[n, b, b]``, summed coordinate by coordinate as in every kernel."""
-    total = points.new_zeros((*points.shape[:-1], points.shape[-2]))
-    for coordinate in points.unbind(-1):
-        gap = (coordinate[:, :, None] - coordinate[:, None, :]).abs()
-        if p == torch.inf:
-            total = torch.maximum(total, gap)
-        else:
-            total = total + (gap if p == 1 else gap * gap if p == 2 else gap**p)
-    return total
+    """‖x - y‖_p as ``[n, b, b]``, squared for p = 2, summed coordinate by coordinate as in every kernel."""
+    if p == torch.inf:
+        return functools.reduce(torch.maximum, _gaps(points))
+    if p in (1, 2):
+        return functools.reduce(torch.add, (gap if p == 1 else gap * gap for gap in _gaps(points)))
+    # With the largest gap taken out, powers neither overflow nor vanish where that matters.
+    largest = pairwise(points, torch.inf)
+    unit = torch.where(largest > 0, largest, 1).clamp(max=torch.finfo(largest.dtype).max)
+    return unit * functools.reduce(torch.add, ((gap / unit) ** p for gap in _gaps(points))) ** (1 / p)
+
+
+def _gaps(points: Tensor) -> Iterator[Tensor]:
+    """|x - y| as ``[n, b, b]``, one for each coordinate."""
+    return ((coordinate[:, :, None] - coordinate[:, None, :]).abs() for coordinate in points.unbind(-1))
 
 
 def merge_edges(distances: Tensor) -> Tensor:
@@ -46,7 +54,7 @@ def _lightest_edges(distances: Tensor, component: Tensor) -> Tensor:
     """For each component's label the code i·b + j (i < j) of its lightest outgoing edge; b·b where there is none."""
     n, b = component.shape
     outgoing = component[:, :, None] != component[:, None, :]
-    # argmin returns the first of equals: for a fixed vertex, edges of equal length order like their other endpoint.
+    # min gives the first of equals: for a fixed vertex, edges of equal length order like their other endpoint.
     lightest, partner = distances.masked_fill(~outgoing, torch.inf).min(-1)
     across = lightest < torch.inf
     record = distances.new_full((n, b), torch.inf).scatter_reduce(1, component, lightest, "amin")

@@ -21,23 +21,34 @@ _NO_EDGE = tl.constexpr(2**31 - 1)
 
 
 @triton.jit
-def _power_sums(columns, vertex, lane, b, dim, P: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Σ_k |x_k - y_k|^P (P = ∞: the maximum) between `vertex` and every lane's point.
+def _gap(columns, vertex, lane, b, k):  # type: ignore[no-untyped-def]
+    """|x_k - y_k| between `vertex` and every lane's point."""
+    return tl.abs(tl.load(columns + k * b + lane, mask=lane < b, other=0.0) - tl.load(columns + k * b + vertex))
+
+
+@triton.jit
+def _lengths(columns, vertex, lane, b, dim, P: tl.constexpr):  # type: ignore[no-untyped-def]
+    """‖x - y‖_P, squared for P = 2, between `vertex` and every lane's point.
 
     Coordinate after coordinate, the order every kernel keeps: without fused multiply-add the sums, and with
     them the edges, are then the same to the last bit on every device for P = 1, 2 and ∞.
     """
     total = tl.zeros(lane.shape, columns.dtype.element_ty)
     for k in tl.range(0, dim, loop_unroll_factor=4):
-        gap = tl.abs(tl.load(columns + k * b + lane, mask=lane < b, other=0.0) - tl.load(columns + k * b + vertex))
+        gap = _gap(columns, vertex, lane, b, k)
         if P == 1.0:
             total += gap
         elif P == 2.0:
             total += gap * gap
-        elif P == _INFINITY:
-            total = tl.maximum(total, gap)
         else:
-            total += tl.exp2(P * tl.log2(gap))
+            total = tl.maximum(total, gap)
+    if (P != 1.0 and P != 2.0) and P != _INFINITY:
+        # With the largest gap taken out, powers neither overflow nor vanish where that matters.
+        unit = tl.where(total > 0, total, 1.0)
+        total = tl.zeros(lane.shape, columns.dtype.element_ty)
+        for k in tl.range(0, dim, loop_unroll_factor=4):
+            total += tl.exp2(P * tl.log2(_gap(columns, vertex, lane, b, k) / unit))
+        total = unit * tl.exp2(tl.log2(total) / P)
     return total
 
 
@@ -61,10 +72,10 @@ def _prim(columns, codes, deaths, b, dim, P: tl.constexpr, BLOCK: tl.constexpr):
     parent = tl.full([BLOCK], BLOCK, tl.int32)
     vertex = 0
     for step in range(b - 1):
-        sums = _power_sums(columns, vertex, lane, b, dim, P)
+        lengths = _lengths(columns, vertex, lane, b, dim, P)
         # For a fixed lane, edges of equal length are ordered by their other end.
-        closer = (sums < shortest) | ((sums == shortest) & (vertex < parent))
-        shortest = tl.where(closer, sums, shortest)
+        closer = (lengths < shortest) | ((lengths == shortest) & (vertex < parent))
+        shortest = tl.where(closer, lengths, shortest)
         parent = tl.where(closer, vertex, parent)
         # (i, j) in one integer that sorts like the pair; the last bit says which end is new to the tree.
         edge = (tl.minimum(lane, parent) * BLOCK + tl.maximum(lane, parent)) * 2 + (lane > parent).to(tl.int32)
