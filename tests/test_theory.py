@@ -117,6 +117,12 @@ def test_metric_entropy_is_the_largest_separated_subset(cloud: Cloud, eps: int, 
     assert theory.is_separated(cloud, eps, p) == (expected == len(cloud))
 
 
+def test_metric_entropy_of_a_few_dozen_points() -> None:
+    """A square grid of 8 × 8 points: no two neighbours, so every second one; all, if ε is at most their distance."""
+    grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
+    assert [theory.metric_entropy(grid, eps) for eps in (0.0, 1.0, 1.5, 15.0)] == [64, 64, 32, 1]
+
+
 @given(clouds_with_batch_size(), st.integers(1, 24))
 def test_corollary_2(case: tuple[Cloud, int], eps: int) -> None:
     """More neighbours than the annulus holds ε-separated points: the set is not ε-separated."""
@@ -269,6 +275,15 @@ def test_the_table_says_what_is_promised_what_is_typical_and_what_is_vacuous() -
     assert "vacuous, as m < b = 50" in small
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_the_table_shows_latents_of_any_scale_in_columns(scale: float) -> None:
+    latents = np.random.default_rng(0).normal(size=(200, 10)) * scale
+    found = theory.diagnose(latents, eta=2 * scale, branches=2, batch_size=50, batches=5)
+    header, *rows = str(found).splitlines()[2:5]
+    assert {len(row) for row in rows} == {len(header)}
+    assert all(0.9 < float(row.split()[5]) / found.mean[k, 1] < 1.1 for k, row in enumerate(rows))
+
+
 def test_the_table_says_where_a_bound_bites() -> None:
     """On the unit interval nine points cannot keep a distance of 2, and Eq. 5 knows."""
     latents = np.random.default_rng(0).uniform(size=(50, 1))
@@ -284,11 +299,17 @@ def test_the_table_says_where_a_bound_bites() -> None:
         (lambda: theory.is_separated(np.full((2, 2), np.nan), 1.0), "finite"),
         (lambda: theory.annulus_entropy_bound(2.0, 1.0, 1.0, 1), "α = 2.0 and β = 1.0"),
         (lambda: theory.annulus_entropy_bound(1.0, 2.0, 0.0, 1), "ε must be positive"),
-        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 0), "dimension n must be at least 1"),
+        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 0), "dimension n must be a whole number from 1 on, not 0"),
         (lambda: theory.largest_batch_size(0.0, math.inf, 1), "β = inf"),
         (lambda: theory.smallest_dimension(1, 1.0, 2.0), "at least 2 points, not 1"),
         (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=6), "5 latents are no batch of 6: give at least 6"),
         (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=3, batches=0), "at least one batch"),
+        (
+            lambda: theory.diagnose(np.array([[0.0] * 4] * 7 + [[0, 0, math.nan, 0]]), branches=2, batch_size=3),
+            "latent 7 .* NaN or infinite in branch 1",
+        ),
+        (lambda: theory.connectivity_interval(np.zeros((3, 2)), p=0.5), "p must be a real number from 1 to infinity"),
+        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 2.5), "a whole number from 1 on, not 2.5"),  # type: ignore[arg-type]
     ],
 )
 def test_errors_say_what_is_wrong(call: object, message: str) -> None:

@@ -111,6 +111,7 @@ def diagnose(
     if batches < 1 or not 0 < eta < math.inf:
         raise ValueError(f"at least one batch and a positive, finite η are needed, not {batches} and {eta}")
     clouds = split_branches(points, branches)
+    _refuse_non_finite(clouds)
     rows = _random_batches(len(points), batch_size, batches, seed).to(points.device)
     deaths = death_times(clouds[:, rows], p).double()  # [branches, batches, b − 1]
     summary = torch.stack([deaths.amin(-1), deaths.mean(-1), deaths.amax(-1)], dim=-1)
@@ -120,24 +121,41 @@ def diagnose(
     return Diagnosis(eta, clouds.shape[-1], batch_size, batches, sample_size, *arrays)
 
 
+def _refuse_non_finite(clouds: Tensor) -> None:
+    """Name the latent itself: in a random batch nobody could find it."""
+    bad = (~clouds.isfinite()).any(-1).nonzero()
+    if len(bad):
+        branch, row = bad[0].tolist()
+        raise ValueError(f"latent {row} has a value that is NaN or infinite in branch {branch}: remove it")
+
+
 def _random_batches(points: int, batch_size: int, batches: int, seed: int) -> Tensor:
     rng = np.random.default_rng(seed)
     rows = [rng.choice(points, batch_size, replace=False) for _ in range(batches)]
     return torch.from_numpy(np.stack(rows))
 
 
+def _decimals_and_width(found: Diagnosis) -> tuple[int, int]:
+    """How death times are written: three digits of a typical one, whatever the scale of the latents."""
+    typical = float(found.mean[:, 1].mean())
+    decimals = max(2, 2 - math.floor(math.log10(typical))) if typical > 0 else 2
+    return decimals, max(6, len(f"{found.highest.max():.{decimals}f}"))
+
+
 def _measured_table(found: Diagnosis) -> list[str]:
     columns = zip(found.lowest.T, found.mean.T, found.highest.T, strict=True)
     cells = np.concatenate([np.stack(column, axis=1) for column in columns], axis=1)  # [branches, 9]
     rows = zip(cells, found.near_eta, strict=True)
+    decimals, width = _decimals_and_width(found)
+    three = 3 * width + 2
     return [
         f"Death times in {found.batches} random batches of {found.batch_size} points, "
         f"per branch in R^{found.n} (η = {found.eta:g})",
-        f"{'':>6}  {'smallest in a batch':^20}  {'average':^20}  {'largest':^20}  within",
-        "branch" + f"  {'min':>6} {'mean':>6} {'max':>6}" * 3 + "  10% of η",
+        f"{'':>6}  {'smallest in a batch':^{three}}  {'average':^{three}}  {'largest':^{three}}  within",
+        "branch" + f"  {'min':>{width}} {'mean':>{width}} {'max':>{width}}" * 3 + "  10% of η",
         *(
             f"{branch:>6}"
-            + "".join(f"{'  ' if k % 3 == 0 else ' '}{cell:6.2f}" for k, cell in enumerate(row))
+            + "".join(f"{'  ' if k % 3 == 0 else ' '}{cell:{width}.{decimals}f}" for k, cell in enumerate(row))
             + f"  {share:8.0%}"
             for branch, (row, share) in enumerate(rows)
         ),
@@ -145,11 +163,13 @@ def _measured_table(found: Diagnosis) -> list[str]:
 
 
 def _theory_table(found: Diagnosis) -> list[str]:
+    decimals, wide = _decimals_and_width(found)
+
     def cells(c: Consequences) -> str:
         sizes = f"{_short(c.separation_sample_size):>9} {_short(c.largest_batch_size):>9}"
-        return f"{c.alpha:6.2f} {c.beta:6.2f} {c.neighbours:>5} {sizes}"
+        return f"{c.alpha:{wide}.{decimals}f} {c.beta:{wide}.{decimals}f} {c.neighbours:>5} {sizes}"
 
-    heading = f"{'α':>6} {'β':>6} {'near':>5} {'m, Eq. 5':>9} {'max b':>9}"
+    heading = f"{'α':>{wide}} {'β':>{wide}} {'near':>5} {'m, Eq. 5':>9} {'max b':>9}"
     width = len(heading)
     return [
         f"What the theory says for m = {found.sample_size}",

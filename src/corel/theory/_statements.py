@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from corel.persistence import death_times
+from corel.persistence._refusals import refuse_no_norm
 
 Points: TypeAlias = Tensor | npt.NDArray[np.floating[Any]]
 
@@ -79,16 +80,21 @@ def metric_entropy(points: Points, eps: float, p: float = 1.0) -> int:
 
     Exact, by search over subsets, hence exponential in the number of points: meant for a few dozen.
     """
-    far_apart = (_distances(points, p) >= eps).tolist()
+    close = (_distances(points, p) < eps).tolist()
+    # Sets of points are the bits of an integer; every point is close to itself, whatever ε is.
+    near = [sum(1 << j for j, is_near in enumerate(row) if is_near or j == i) for i, row in enumerate(close)]
 
-    def largest(candidates: list[int]) -> int:
-        if not candidates:
-            return 0
-        first, others = candidates[0], candidates[1:]
-        with_first = 1 + largest([other for other in others if far_apart[first][other]])
-        return with_first if with_first == len(candidates) else max(with_first, largest(others))
+    def largest(left: int) -> int:
+        alone = 0
+        while left:
+            neighbours = [((near[v] & left).bit_count(), v) for v in range(len(near)) if left >> v & 1]
+            (fewest, loneliest), (_, busiest) = min(neighbours), max(neighbours)
+            if fewest > 2:  # all have two others at least: the subset has the busiest point, or it does not
+                return alone + max(1 + largest(left & ~near[busiest]), largest(left & ~(1 << busiest)))
+            alone, left = alone + 1, left & ~near[loneliest]  # with at most one, a point is in some largest subset
+        return alone
 
-    return largest(list(range(len(far_apart))))
+    return largest((1 << len(near)) - 1)
 
 
 def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
@@ -105,11 +111,11 @@ def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
     _check_interval(alpha, beta)
     if not 0 < eps < math.inf:
         raise ValueError(f"ε must be positive and finite, not {eps}")
-    if n < 1:
-        raise ValueError(f"the dimension n must be at least 1, not {n}")
+    if n < 1 or n != int(n):
+        raise ValueError(f"the dimension n must be a whole number from 1 on, not {n}")
     outer = 2 * Fraction(float(beta)) / Fraction(float(eps)) + 1
     hole = max(2 * Fraction(float(alpha)) / Fraction(float(eps)) - 1, Fraction(0))
-    return math.floor(outer**n - hole**n)
+    return math.floor(outer ** int(n) - hole ** int(n))
 
 
 def separation_sample_size(alpha: float, beta: float, eta: float, n: int, b: int) -> int:
@@ -151,6 +157,7 @@ def smallest_dimension(batch_size: int, alpha: float, beta: float) -> int:
 
 
 def _distances(points: Points, p: float) -> Tensor:
+    refuse_no_norm(p)
     rows = torch.as_tensor(points).detach().double()
     if rows.ndim != 2:
         raise ValueError(f"points must have shape [m, n], one row each, not {tuple(rows.shape)}")
