@@ -3,7 +3,7 @@ BIN = .venv/bin
 
 .PHONY: demo test lint types bench docs readme clean
 
-demo: .venv/installed  ## Train, enrol and score on embedded images; writes demo/report.html
+demo: .venv/bin/corel  ## Train, enrol and score on embedded images; writes demo/report.html
 	$(BIN)/corel demo
 
 test: lint types  ## Everything that must be true before a change lands
@@ -27,8 +27,14 @@ docs: .venv/installed  ## The documentation as HTML; warnings are errors
 readme: .venv/installed  ## The tables of README and docs from the committed results
 	$(BIN)/python -m experiments.readme
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/bin/corel: pyproject.toml constraints.txt
+	@echo 'Installing corel into .venv: this takes some minutes.'
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+.venv/installed: .venv/bin/corel
+	@echo 'Installing what tests, types and documentation need.'
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
 

@@ -125,10 +125,14 @@ def _turn(name: str, steps: int, threads: int) -> float:
 
 def main() -> None:
     """Read the command line, print and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.train_step",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--steps", type=int, default=100, help="of a turn (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each loop (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of torch (default: %(default)s)")
     arguments = parser.parse_args()
     started = time.perf_counter()
     results = measure(arguments.steps, arguments.rounds, arguments.threads)
