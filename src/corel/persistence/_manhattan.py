@@ -33,11 +33,11 @@ def applies(points: Any, p: float) -> TypeGuard[Tensor]:
         is_real(p)
         and p == 1
         and type(points) in (Tensor, nn.Parameter)
-        and points.device.type == "cpu"
+        and points.is_cpu
         and points.layout == torch.strided
         and points.dtype in (torch.float32, torch.float64)
         and points.dim() >= 2
-        and min(points.shape[-2:]) >= 1
+        and points.numel() >= 1
         and getattr(forward_ad, "_current_level", 0) < 0
         and not torch.compiler.is_compiling()
         and not _tracing()
@@ -86,7 +86,7 @@ class _MissSums(torch.autograd.Function):
 
 def _clouds(points: Tensor) -> Array:
     """The points as ``[n, b, D]``; by numpy, which does in a moment what takes torch several."""
-    values = points.detach().resolve_neg().numpy()
+    values = points.numpy(force=True)
     return np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 def is_real(value: object) -> bool:
     """Whether this is a number of Python's or numpy's: a tensor would carry a gradient that nothing returns to it."""
-    return isinstance(value, Real)
+    return isinstance(value, (float, int, Real))  # the last is an abstract class, which takes longer to ask
 
 
 def refuse_non_finite(clouds: Tensor) -> None:
