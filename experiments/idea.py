@@ -82,8 +82,8 @@ def idea() -> Figure:
         _draw_bars(axes[bars], death_times(points, p=2))
         axes[bars].axvline(ETA, color=ORANGE, linewidth=1.5)
         axes[bars].set(xlim=(0, 6.2))
-        axes[bars].annotate("η", (ETA, 1), (4, -10), xycoords=("data", "axes fraction"), textcoords="offset points",
-                            color=ORANGE)  # fmt: skip
+        axes[bars].annotate("η", (ETA, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+                            color=ORANGE, ha="center")  # fmt: skip
     _draw_counting(axes["c"])
     return figure
 
@@ -95,13 +95,16 @@ def _draw_counting(panel: Axes) -> None:
     exemplars = points[mine]
     _draw_dots(panel, points, "lightgrey", 14)
     _draw_dots(panel, exemplars, BLUE, 22)
-    for star, colour in ((exemplars.mean(0), BLUE), (points[60:].mean(0), ORANGE)):
+    for star, colour, side in ((exemplars.mean(0), BLUE, 1), (points[60:].mean(0), ORANGE, -1)):
         count = int(((exemplars - star).norm(dim=1) <= ETA).sum())
         x, y = star.tolist()
         panel.add_patch(Circle((x, y), ETA, fill=False, color=colour, linewidth=1.6))
         panel.plot(x, y, "*", markersize=11, color=colour, markeredgecolor="black", markeredgewidth=0.6)
-        panel.annotate(f"score {count}", (x, y + ETA), ha="center", va="center", color="white",
-                       fontsize=11, bbox={"boxstyle": "round", "facecolor": colour, "linewidth": 0})  # fmt: skip
+        # Outside the cloud: beside the ball it would hide points.
+        panel.annotate(f"score {count}", (x, y + side * ETA), (x, 0.5 + 0.45 * side), ha="center", va="center",
+                       textcoords=("data", "axes fraction"), color="white", fontsize=11,
+                       arrowprops={"arrowstyle": "-", "color": colour},
+                       bbox={"boxstyle": "round", "facecolor": colour, "linewidth": 0})  # fmt: skip
     panel.set_title("new images ★ score by how many\nexemplars of the class (blue) lie within η", fontsize=11)
     _frame(panel)
 

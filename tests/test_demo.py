@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_compare_measures_both_encoders_and_writes_the_page(tmp_path: Path) -> N
     assert found.report.read_text().count("<section ") == 10
     shown = printed(_demo._auc_table(found.evaluation))
     best = max(found.evaluation.summary(), key=lambda row: row.mean)
-    assert f"Highest here: {best.method}" in shown
+    assert f"enrolled: {best.method}." in " ".join(shown.split())
     assert all(f"{row.mean:.4f}" in shown for row in found.evaluation.summary())
 
 
@@ -76,3 +77,14 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_trained
     with pytest.raises(ValueError, match="is a file; name a folder"):
         _demo.demo(taken)
     assert taken.read_text() == "mine"
+
+
+def test_the_next_command_can_be_typed_as_it_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, other = (tmp_path / folder / "corel" for folder in ("my programs", "others"))
+    for program in (mine, other):
+        program.parent.mkdir()
+        program.touch(0o755)
+    monkeypatch.setattr(sys, "argv", [str(mine), "demo"])
+    for path, typed in ((mine.parent, "corel"), (other.parent, f"'{mine}'"), (tmp_path, f"'{mine}'")):
+        monkeypatch.setenv("PATH", str(path))
+        assert _demo._program() == typed

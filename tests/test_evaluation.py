@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate
+from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate, remark
 from corel.evaluation._methods import _matching_scale, nearest_neighbours
 from corel.images import ImageSet
 from corel.oneclass import OneClass
@@ -116,6 +116,20 @@ def test_summary_is_mean_and_spread_over_draws() -> None:
     assert row.spread == pytest.approx(np.std([0.7, 0.8, 0.75], ddof=1))
     assert row.class_spread == pytest.approx((np.std(auc[:, 0], ddof=1) + np.std(auc[:, 1], ddof=1)) / 2)
     assert 0.6 < row.low < 0.75 < row.high < 0.9
+
+
+def test_a_control_that_wins_is_called_one_and_easy_images_are_called_easy() -> None:
+    def said(**means: float) -> str:
+        names = {"untrained": "contrast, untrained encoder", "pixels": "5 nearest neighbours, pixels"}
+        records = tuple(Record(names.get(method, method), 30, 0, "a", auc) for method, auc in means.items())
+        return remark(Evaluation({"classes": 1, "exemplars": [30], "items": "images"}, records))
+
+    assert said(contrast=0.9, untrained=0.8, pixels=0.8) == "Highest mean with 30 images enrolled: contrast."
+    lost = said(count=0.85, contrast=0.9, untrained=0.95, pixels=0.8)
+    assert lost.endswith("contrast, untrained encoder. That is a control; the encoder it is held against has 0.9000.")
+    assert said(contrast=0.6, untrained=0.55, pixels=0.7).endswith("has 0.6000.")  # a poor encoder, not easy images
+    easy = said(contrast=0.95, untrained=0.99, pixels=0.98)
+    assert "held against has 0.9500. Bare pixels give 0.9800 already: images so easy" in easy
 
 
 def test_one_draw_has_no_spread_and_no_interval() -> None:

@@ -215,6 +215,8 @@ def test_the_picture_shows_the_voters(path: Path, backbone: Backbone) -> None:
     assert nearest.thumbnail is not None
     shown = canvas[2 * 10 : 2 * 10 + 8, :8]  # the third row of 8 pixels and a gap of 2
     np.testing.assert_array_equal(shown, np.asarray(Image.open(io.BytesIO(nearest.thumbnail))))
+    assert voters.get_aspect() == 1  # a cell, one unit wide and one high, is as square as its thumbnail
+    assert voters.get_ylim() == shares.get_ylim()
     widths = [bar.get_width() for bar in shares.patches if isinstance(bar, Rectangle)]
     np.testing.assert_allclose(widths[:4], found.votes.counts / 40)
     assert found.votes.background_rates is not None

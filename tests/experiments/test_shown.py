@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from experiments import _ablations, _benefit, _comparison, _encoders, _figures, _studies, paper
+from experiments import _ablations, _benefit, _comparison, _encoders, _figures, _speed, _studies, paper
 from experiments._parts import Part, run_parts
 from experiments._record import record
 
@@ -241,3 +241,24 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
 
 def test_a_loss_that_brings_no_auc_is_said_to_bring_none() -> None:
     assert "a radius known beforehand and no AUC" in _benefit._verdict(-0.004)
+
+
+def test_costs_show_the_default_score_the_spread_of_rounds_and_both_times_of_topology(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def benchmark(name: str, **results: Any) -> None:
+        record(name, config={}, results=results, seed=0, seconds=1, folder=tmp_path)
+
+    others = ("torch.cdist, chunked", "scikit-learn, radius neighbours")
+    scores = dict(zip((_speed.COUNT, _speed.DEFAULT, *others), (70.0, 800.0, 700.0, 7000.0), strict=True))
+    benchmark("scoring", ten_classes={"points": 10, "milliseconds": scores, "ratio": dict.fromkeys(others, 10.0)})
+    steps = {"plain eager float32": 44.0, "corel.train": 40.0, "topology": 0.9}
+    ratios = {"speed-up": 1.1, "speed-up of each round": [1.1, 2.12, 0.95]}
+    benchmark("train_step", **{"milliseconds a step": steps, **ratios})
+    benchmark("persistence", forward_backward=[{"method": _speed.OURS, "points": 100, "milliseconds": 0.25}])
+    monkeypatch.setattr(_speed, "BENCHMARKS", tmp_path)
+    shown = _speed.costs()
+    assert "| plain eager float32: 44 ms (1.1×, rounds 0.95 to 2.1) |" in shown
+    assert "(in its own, as above, 0.25 ms) | 0.9 ms |" in shown
+    assert "10 classes of 120: count, no p-values | 70 ms |" in shown
+    assert "| – the default: contrast with p-values | 800 ms |" in shown

@@ -13,7 +13,8 @@ import pytest
 import torch
 from PIL import Image
 
-from corel.report import _scores, _theory, _topology, write_report
+from corel.evaluation import remark
+from corel.report import _scores, _theory, _topology, _training, write_report
 from corel.report._content import Material
 from corel.training import TrainConfig
 from tests.report.conftest import NAMES, TITLE, Case
@@ -58,6 +59,36 @@ def test_the_table_holds_the_evaluations_numbers_and_marks_the_highest(page: Pat
     best = max((row for row in case.evaluation.summary() if row.exemplars == 20), key=lambda row: row.mean)
     strong = re.findall(r'<tr class="strong"><th scope="row">([^<]*)</th><td>(\d+)', html)
     assert strong == [(best.method, "20")]
+
+
+def test_below_the_table_stands_what_the_highest_says(page: Path, case: Case) -> None:
+    assert f'<p class="remark">{remark(case.evaluation)}</p>' in unescape(text_of(page))
+
+
+def test_what_is_shown_is_said_to_be_of_the_encoder_reported_on(page: Path) -> None:
+    assert "Measured on the latents that are called “trained” above." in text_of(page)
+    assert "Thin grey lines are the single classes behind the mean of “trained”" in text_of(page)
+
+
+def test_branches_count_from_0_and_epochs_are_whole(case: Case) -> None:
+    material = Material({"it": case.backbone}, case.enrolled)
+    deaths, losses = _topology.deaths(material, _topology.clouds(material, case.enrolled)), _training.losses(material)
+    assert deaths is not None
+    assert losses is not None
+    for panel in deaths.panels:
+        assert [tick.get_text() for tick in panel.figure.axes[0].get_yticklabels()] == ["0", "1"]
+    for panel in losses.panels:
+        assert all(tick % 1 == 0 for tick in panel.figure.axes[0].get_xticks())
+
+
+def test_no_hill_is_cut_off_though_most_branches_lie_elsewhere() -> None:
+    values = np.random.default_rng(0).lognormal(0, 0.3, (32, 2000)).astype(np.float32)
+    values[3] *= 50
+    values[4, :5] = 0
+    low, high = _topology._limits([values[:16], values[16:]], eta=1.0)
+    inside = (low < values) & (values < high) | (values == 0)
+    assert inside.mean(1).min() > 0.99
+    assert _topology._limits([np.zeros((2, 9), np.float32)], eta=1.0) == (0.4, 2.5)
 
 
 def test_figures_lie_beside_the_page_as_files(page: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,17 +47,26 @@ def demo(
     enrolled = steps.enrol(out, quiet=quiet)
     console.print()
     console.print(_score_table(enrolled))
-    again = f"corel score {enrolled.gallery} {enrolled.images}/*.png --all"
+    again = f"{_program()} score {enrolled.gallery} {enrolled.images}/*.png --all"
     console.print(f"The same by hand: {again}", markup=False, soft_wrap=True)
+
+
+def _program() -> str:
+    """What to type for this program: its path, where the shell knows no `corel` or another one."""
+    known, started = shutil.which("corel"), shutil.which(sys.argv[0])
+    is_known = known is not None and started is not None and Path(known).samefile(started)
+    return "corel" if is_known else shlex.quote(sys.argv[0])
 
 
 def _auc_table(evaluation: Evaluation) -> Table:
     from rich.table import Table
 
+    from corel.evaluation import remark
+
     config, summary = evaluation.config, evaluation.summary()
     best = max(summary, key=lambda row: row.mean)
     title = f"One digit against all, {config['exemplars'][0]} images enrolled, {config['draws']} draws"
-    table = Table(title=title, caption=f"Highest here: {best.method}", title_justify="left", caption_justify="left")
+    table = Table(title=title, caption=remark(evaluation), title_justify="left", caption_justify="left")
     for column in ("score and encoder", "AUC", "95% interval"):
         table.add_column(column, justify="left" if column == "score and encoder" else "right")
     for row in summary:
@@ -68,7 +80,10 @@ def _score_table(enrolled: Enrolment) -> Table:
 
     scores = enrolled.scores
     title = f"A shipped encoder, which never saw a digit: {', '.join(scores.classes)} enrolled, the others are not"
-    caption = f"Not rejected at a rate of {RATE:g}: of true members at most one in twenty is"
+    caption = (
+        f"An image could be of a class if its p-value there is above {RATE:g}. That turns away at most one "
+        f"in {1 / RATE:.0f} of its true members."
+    )
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     for column in ("image of a", "likeliest", "p-value", "could be"):
         table.add_column(column, justify="right" if column == "p-value" else "left")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # exemplars a branch
 GAP = 2  # pixels between thumbnails
+ROWS = 5  # at least; in fewer, `SHOWN` square thumbnails would not fill their height, nor stand beside their bars
 PAPER, CLASS, BACKGROUND = 255, "#1f77b4", "#b0b0b0"
 
 
@@ -54,8 +55,8 @@ class Explanation:
         """
         from matplotlib.figure import Figure
 
-        branches = len(self.votes.counts)
-        figure = Figure(figsize=(11, 1.6 + 0.34 * branches), layout="constrained")
+        rows = max(len(self.votes.counts), ROWS)
+        figure = Figure(figsize=(11, 1.6 + 0.34 * rows), layout="constrained")
         left, middle, right = figure.subplots(1, 3, width_ratios=[2, 4, 3])
         self._draw_item(left)
         if self.value.ndim == 3:
@@ -64,6 +65,8 @@ class Explanation:
             self._name_voters(middle)
         self._label_branches(middle)
         self._draw_shares(right)
+        for axes in (middle, right):
+            axes.set_ylim(rows - 0.5, -0.5)
         return figure
 
     def _draw_item(self, axes: Axes) -> None:
@@ -84,10 +87,9 @@ class Explanation:
                 picture = _decoded(self.exemplars[voter], (width, height))
                 canvas[branch, :height, place, :width] = PAPER if picture is None else picture
         extent = (0.0, float(SHOWN), len(self.votes.counts) - 0.5, -0.5)
-        axes.imshow(canvas.reshape(-1, SHOWN * (width + GAP), 3), extent=extent, aspect="auto")
+        axes.imshow(canvas.reshape(-1, SHOWN * (width + GAP), 3), extent=extent, aspect="equal")
 
     def _name_voters(self, axes: Axes) -> None:
-        axes.set_ylim(len(self.votes.counts) - 0.5, -0.5)
         for branch, voters in enumerate(self.votes.neighbours):
             names = ", ".join(self.exemplars[voter].source for voter in voters[:SHOWN])
             axes.text(0.02, branch, names, va="center", fontsize=8, clip_on=True)
@@ -112,7 +114,6 @@ class Explanation:
         axes.text(1.14, -1, "adds", **right)
         axes.set_title("share within the radius", fontsize=11)
         axes.set_xlim(0, 1.08 * max(0.01, float(np.max(counts)) / size, 0.0 if rates is None else float(np.max(rates))))
-        axes.set_ylim(len(counts) - 0.5, -0.5)
         axes.set_yticks([])
         axes.xaxis.set_major_formatter("{x:.0%}")
         axes.spines[["top", "right"]].set_visible(False)
@@ -131,4 +132,4 @@ def _decoded(exemplar: Exemplar, size: tuple[int, int]) -> NDArray[np.uint8] | N
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 32 else f"…{text[-31:]}"
+    return text if len(text) <= 24 else f"…{text[-23:]}"

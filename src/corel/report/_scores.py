@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, draw_exemplars
+from corel.evaluation import Evaluation, draw_exemplars, remark
 from corel.images import ImageSet
 from corel.oneclass import Assessment, ClassBank, backbone_settings
 from corel.report import _style
@@ -73,7 +73,6 @@ def auc(material: Material) -> Section | None:
     largest = max(config["exemplars"])
     best = max(row.mean for row in summary if row.exemplars == largest)
     strong = {i for i, row in enumerate(summary) if row.exemplars == largest and row.mean == best}
-    winner = summary[min(strong)].method
     rows = [
         [row.method, str(row.exemplars), f"{row.mean:.4f}", f"{row.low:.4f} – {row.high:.4f}", f"{row.spread:.4f}"]
         for row in summary
@@ -86,7 +85,7 @@ def auc(material: Material) -> Section | None:
         f"{config['draws']} times; intervals are 95 % over those draws.",
         panels=[_per_class(evaluation, largest)],
         table=Table(["method", "enrolled", "AUC", "95 % interval", "± over draws"], rows, frozenset(strong)),
-        remark=f"Highest mean with {largest} {config['items']} enrolled: {winner}.",
+        remark=remark(evaluation),
     )
 
 
@@ -146,10 +145,11 @@ def curves(scores: Scored | None) -> Section | None:
     return Section(
         "Recognised, and let in by mistake",
         "Whoever accepts lower scores recognises more members of a class and lets more strangers in. Each point of "
-        "a curve is one such choice; the nearer to the upper left corner, the better. Thin lines are single "
-        f"classes, with {scores.exemplars} images enrolled each (the first draw). The score is the contrast: exemplars "
-        "near the image, weighed by exp(−4·d/η) at distance d, against the background's. Each encoder is scored at its "
-        "own η; latents that no loss has scaled may do better at a radius fitted to them.",
+        "a curve is one such choice; the nearer to the upper left corner, the better. Thin grey lines are the single "
+        f"classes behind the mean of “{next(iter(scores.found))}”, with {scores.exemplars} images enrolled each (the "
+        "first draw). The score is the contrast: exemplars near the image, weighed by exp(−4·d/η) at distance d, "
+        "against the background's. Each encoder is scored at its own η; latents that no loss has scaled may do better "
+        "at a radius fitted to them.",
         panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],
     )
 

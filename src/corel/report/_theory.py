@@ -44,7 +44,7 @@ def promises(seen: list[Cloud]) -> Section | None:
         ],
         table=Table(["β", "its mean", "points m", "promised", "loneliest point", "median point", "keep it"], rows),
         remark="Neighbours within β of each point in each branch; “keep it” is the share of points with as many as "
-        f"promised. Measured on {cloud.name}.",
+        f"promised. Measured on the latents that are called “{cloud.name}” above.",
     )
 
 

@@ -24,6 +24,7 @@ from corel.training import first_weights
 SAMPLE = 1000  # images whose latents are looked at
 BATCHES = 20  # random batches whose death times are drawn
 BINS = 60
+MARGIN = 1.25  # a factor beyond the outermost hills
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +79,7 @@ def deaths(material: Material, seen: list[Cloud]) -> Section | None:
     eta, found = material.backbone.eta, {}
     for cloud in seen:
         found[cloud.name] = death_times(cloud.batches(BATCHES), cloud.backbone.p).flatten(1).numpy()
-    positive = np.concatenate([values[values > 0] for values in found.values()])
-    limits = (min(float(np.quantile(positive, 0.002)), eta / 2), max(float(np.quantile(positive, 0.998)), eta * 2))
+    limits = _limits(list(found.values()), eta)
     return Section(
         "At which distance do points meet?",
         f"Take a batch of {material.backbone.batch_size} items. In each branch every item is a point. Let a ball "
@@ -92,6 +92,14 @@ def deaths(material: Material, seen: list[Cloud]) -> Section | None:
     )
 
 
+def _limits(found: list[NDArray[np.float32]], eta: float) -> tuple[float, float]:
+    """Where the hill of every single branch ends, and η has room: most branches may lie far from the outermost."""
+    branches = [row[row > 0] for values in found for row in values]
+    ends = np.array([np.quantile(row, [0.002, 0.998]) for row in branches if len(row)]).reshape(-1, 2)
+    low, high = ends[:, 0].min(initial=eta / 2), ends[:, 1].max(initial=eta * 2)
+    return float(low / MARGIN), float(high * MARGIN)
+
+
 def _ridges(values: NDArray[np.float32], name: str, eta: float, limits: tuple[float, float], file: str) -> Panel:
     edges = np.geomspace(*limits, BINS + 1)
     centres = np.sqrt(edges[1:] * edges[:-1])
@@ -102,11 +110,10 @@ def _ridges(values: NDArray[np.float32], name: str, eta: float, limits: tuple[fl
             height = branch + 1.6 * density / max(density.max(), 1)
             axes.fill_between(centres, branch, height, color=_style.SKY, alpha=0.55, linewidth=0, zorder=-branch)
             axes.plot(centres, height, color=_style.SKY, linewidth=0.8, zorder=-branch)
-        _mark_eta(axes, eta)
         _plain_log_axis(axes)
-        axes.set(title=name, xlabel="death time (logarithmic)", ylabel="branch", xlim=limits)
+        axes.set(xlabel="death time (logarithmic)", ylabel="branch", xlim=limits)
         axes.set_yticks(range(0, len(values), max(1, len(values) // 8)))
-        axes.set_yticklabels([str(branch + 1) for branch in axes.get_yticks().astype(int)])
+        _mark(axes, eta, "η", title=name)
     near = float((np.abs(values - eta) <= 0.25 * eta).mean())
     caption = f"{_sentence_case(name)}: {near:.0%} of all merges happen within a quarter of η. One hill a branch."
     return Panel(file, figure, caption)
@@ -121,8 +128,10 @@ def barcodes(seen: list[Cloud]) -> Section | None:
         with _style.drawing():
             figure, axes = _style.panel(2.9)
             bars = barcode(cloud.batches(1)[0, 0], cloud.backbone.p)
-            plot_barcode(bars, eta=cloud.backbone.eta, ax=axes)
-            axes.set(title=cloud.name, ylabel="merge, earliest first")
+            wanted = cloud.backbone.eta / 2
+            plot_barcode(bars, ax=axes)
+            axes.set(ylabel="merge, earliest first", xlim=(0, 1.05 * max(wanted, float(bars.deaths.max()))))
+            _mark(axes, wanted, "η/2", title=cloud.name)
         half = float(bars.deaths.median())
         caption = f"{_sentence_case(cloud.name)}: half of the lines end before r = {half:.2g}."
         panels.append(Panel(f"barcode-{index}", figure, caption))
@@ -183,10 +192,12 @@ def _sentence_case(name: str) -> str:
     return f"{name[:1].upper()}{name[1:]}"
 
 
-def _mark_eta(axes: Axes, eta: float) -> None:
-    axes.axvline(eta, color=_style.SUNSET, linewidth=1.4, zorder=5)
-    axes.annotate("η", (eta, 1), xycoords=("data", "axes fraction"), xytext=(3, -8), textcoords="offset points",
-                  color=_style.SUNSET, zorder=5)  # fmt: skip
+def _mark(axes: Axes, wanted: float, name: str, *, title: str) -> None:
+    """Draw the line that the loss wants, its name between the drawing and the title, where nothing is hidden."""
+    axes.axvline(wanted, color=_style.SUNSET, linewidth=1.4, zorder=5)
+    axes.annotate(name, (wanted, 1), xycoords=("data", "axes fraction"), xytext=(0, 2), textcoords="offset points",
+                  color=_style.SUNSET, ha="center")  # fmt: skip
+    axes.set_title(title, pad=14)
 
 
 def _plain_log_axis(axes: Axes) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.ticker import MaxNLocator
 
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
@@ -104,6 +105,7 @@ def _curve(histories: dict[str, list[dict[str, float]]], key: str, caption: str)
             values = [(epoch["epoch"], epoch[key]) for epoch in history if key in epoch]
             axes.plot(*np.array(values).T, color=colour, label=name)
         axes.set(xlabel="epoch", ylabel=key, ylim=(0, None))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         axes.grid(axis="y", color=_style.MUTED, alpha=0.2, linewidth=0.6)
         if len(histories) > 1:
             axes.legend()

@@ -1,0 +1,31 @@
+"""Who was best, in words: a control that wins is called one."""
+
+from __future__ import annotations
+
+from corel.evaluation._methods import NEIGHBOURS
+from corel.evaluation._records import Evaluation
+
+SCORES = ("count", "contrast")  # of the backbone evaluated; whatever has another name is compared with it
+PIXELS = f"{NEIGHBOURS} nearest neighbours, pixels"
+EASY = 0.95  # an AUC by bare pixels that leaves little to win
+
+
+def remark(evaluation: Evaluation) -> str:
+    """Name the highest mean with the most items enrolled and, if a control has it, what that says of the encoder."""
+    most = max(evaluation.config["exemplars"])
+    means = {row.method: row.mean for row in evaluation.summary() if row.exemplars == most}
+    best, ours = max(means, key=means.__getitem__), [score for score in SCORES if score in means]
+    named = f"Highest mean with {most} {evaluation.config['items']} enrolled: {best}."
+    if not ours or best in ours:
+        return named
+    reached = max(means[score] for score in ours)
+    control = f"That is a control; the encoder it is held against has {reached:.4f}."
+    is_easy = means.get(PIXELS, 0) >= max(reached, EASY)
+    return " ".join([named, control, *([_of_pixels(means[PIXELS])] if is_easy else [])])
+
+
+def _of_pixels(mean: float) -> str:
+    return (
+        f"Bare pixels give {mean:.4f} already: images so easy leave an encoder nothing to win. Results on photographs "
+        "are in corel's README."
+    )
