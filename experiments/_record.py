@@ -41,12 +41,17 @@ def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     return document
 
 
-@functools.cache  # or a record of several parts would call its first part a change of the tree
-def commit() -> str:
-    """The commit the numbers were made from, marked when the tree had changes."""
-    git = ["git", "-C", str(RESULTS.parent), "describe", "--always", "--dirty", "--abbrev=12"]
-    result = subprocess.run(git, capture_output=True, text=True, check=False)
-    return result.stdout.strip() or "unknown"
+@functools.cache  # what is edited while a long experiment runs is not what runs
+def commit(repository: Path = RESULTS.parents[1]) -> str:
+    """The commit the numbers were made from, marked when code or weights had changes; other results decide nothing."""
+    head = _git(repository, "rev-parse", "--short=12", "HEAD")
+    changes = _git(repository, "status", "--porcelain", "--", "src", "*.py", "constraints.txt")
+    return f"{head}-dirty" if head and changes else head or "unknown"
+
+
+def _git(repository: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(repository), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def hardware() -> dict[str, Any]:
