@@ -12,6 +12,7 @@ import typer
 
 from corel.cli._data import Root
 from corel.cli._options import Json, Quiet, Report
+from corel.cli._outputs import TEXT, Output, check_outputs
 
 if TYPE_CHECKING:
     from corel.evaluation import Evaluation
@@ -63,6 +64,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Measure how well a backbone tells each class from all others, by the paper's protocol: one-vs-all AUC."""
+    check_outputs([source, backbone], Output("--out", out, TEXT), Output("--report", report, TEXT))
     from corel import _arrayfile, images
     from corel.backbone import Backbone
     from corel.evaluation import evaluate as measure

@@ -15,6 +15,7 @@ import typer
 from corel._terminal import console, printable, progress_bar
 from corel.cli._inputs import Files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
+from corel.cli._outputs import PARQUET, PDF, PNG, TEXT, Output, check_outputs
 from corel.cli._rows import Format, Row, row_writer
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
+PICTURES = {".png": PNG, ".svg": TEXT, ".pdf": PDF}
 
 
 def register(app: typer.Typer) -> None:
@@ -100,6 +102,8 @@ def score(
     from corel.gallery import Gallery
 
     files, scored, outliers = Files(images), 0, 0
+    kind = PARQUET if style is Format.PARQUET else TEXT
+    check_outputs([gallery, backbone, *files.named()], Output("--out", out, kind))
     skipped: list[Skipped] = []
     with (
         Gallery.open(gallery, backbone) as opened,
@@ -133,13 +137,17 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Draw why an image belongs to a class or not: the exemplars that vote for it, branch by branch."""
+    style = out.suffix.lower() or ".png"
+    if style not in PICTURES:
+        raise ValueError(f"--out {out} ends in {style}; pictures are written as {', '.join(PICTURES)}")
+    check_outputs([gallery, image, backbone], Output("--out", out, PICTURES[style]))
     from corel._atomic import write_atomically
     from corel.gallery import Gallery
 
     with Gallery.open(gallery, backbone) as opened:
         found = opened.explain(image, name)
     picture = io.BytesIO()
-    found.draw().savefig(picture, format=out.suffix.removeprefix(".") or "png", dpi=150)
+    found.draw().savefig(picture, format=style.removeprefix("."), dpi=150)
     write_atomically(out, picture.getvalue())
     if as_json:
         rates = found.votes.background_rates

@@ -13,6 +13,7 @@ import typer
 from corel._config import PRESETS, TrainConfig
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
+from corel.cli._outputs import BACKBONE, BINARY, TEXT, Output, check_outputs
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -98,6 +99,8 @@ def train(
     """
     if (source is None) == (features is None):
         raise ValueError("train on what? Give either SOURCE, which has images, or --features FILE")
+    run = run or out.with_suffix(".run")
+    check_outputs([source, features, run], Output("--out", out, BACKBONE), Output("--report", report, TEXT))
     preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
     data = _opened(source, features, split=split, root=root, size=size, strict=strict, progress=not quiet)
@@ -107,7 +110,7 @@ def train(
         backbone = training.train(
             data,
             config,
-            run_dir=run or out.with_suffix(".run"),
+            run_dir=run,
             checkpoint_minutes=checkpoint_minutes,
             progress=not quiet,
         )
@@ -163,6 +166,7 @@ def export(
     onnx: Annotated[Path, typer.Option(metavar="OUT", dir_okay=False, help="Images in, latents out, any batch size.")],
 ) -> None:
     """Write the encoder for programs without torch."""
+    check_outputs([file], Output("--onnx", onnx, BINARY))
     from corel.backbone import Backbone
 
     Backbone.load(file).export_onnx(onnx)
