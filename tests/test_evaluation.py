@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.stats import ttest_1samp
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate
+from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate, shown
 from corel.evaluation._methods import _matching_scale, nearest_neighbours
 from corel.images import ImageSet
 from corel.oneclass import OneClass
@@ -84,7 +85,7 @@ def test_methods_and_controls_are_all_there_and_solve_an_easy_problem(result: Ev
         "5 nearest neighbours, pixels",
     ]
     assert all(row.mean > 0.7 for row in rows.values())
-    assert all(row.low <= row.mean <= row.high for row in rows.values())
+    assert all((row.low or 0) <= row.mean <= (row.high or 0) for row in rows.values())
 
 
 def test_labels_that_mean_nothing_give_an_auc_of_a_half(backbone: Backbone, train: ImageSet, test: ImageSet) -> None:
@@ -115,12 +116,32 @@ def test_summary_is_mean_and_spread_over_draws() -> None:
     assert row.mean == pytest.approx(0.75)
     assert row.spread == pytest.approx(np.std([0.7, 0.8, 0.75], ddof=1))
     assert row.class_spread == pytest.approx((np.std(auc[:, 0], ddof=1) + np.std(auc[:, 1], ddof=1)) / 2)
-    assert 0.6 < row.low < 0.75 < row.high < 0.9
+    interval = ttest_1samp([0.7, 0.8, 0.75], 0).confidence_interval(0.95)
+    assert (row.low, row.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_an_interval_covers_the_mean_as_often_as_it_says() -> None:
+    """Few draws of a normal: percentiles of a bootstrap would cover its mean in nine of ten only."""
+    rng, covered = np.random.default_rng(0), 0
+    for values in rng.normal(0.5, 0.01, (2000, 5, 3)):
+        records = [Record("count", 7, d, f"c{c}", values[d, c]) for d in range(5) for c in range(3)]
+        (row,) = Evaluation({"classes": 3}, tuple(records)).summary()
+        assert row.low is not None
+        assert row.high is not None
+        covered += row.low <= 0.5 <= row.high
+    assert covered / 2000 == pytest.approx(0.95, abs=0.015)
+
+
+def test_an_interval_ends_at_a_perfect_auc() -> None:
+    records = [Record("count", 7, d, "c", auc) for d, auc in enumerate([0.9, 1.0, 1.0])]
+    (row,) = Evaluation({"classes": 1}, tuple(records)).summary()
+    assert row.high == 1.0
 
 
 def test_one_draw_has_no_spread_and_no_interval() -> None:
     (row,) = Evaluation({"classes": 1}, (Record("count", 7, 0, "c", 0.75),)).summary()
-    assert (row.spread, row.class_spread, row.low, row.high) == (0.0, 0.0, 0.75, 0.75)
+    assert (row.spread, row.class_spread, row.low, row.high) == (None, None, None, None)
+    assert (shown(row.mean), shown(row.low, row.high)) == ("0.7500", "–")
 
 
 def test_json_holds_everything(result: Evaluation, tmp_path: Path, backbone: Backbone) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._terminal import counted
 from corel.cli._data import Root
 from corel.cli._options import Json, Quiet, Report
 from corel.cli._outputs import TEXT, Output, check_outputs
@@ -134,10 +135,12 @@ def diagnose(
 
 
 def _table(found: Evaluation) -> Iterator[str]:
+    from corel.evaluation import shown
+
     rows = found.summary()
     width = max(len(row.method) for row in rows)
-    yield f"one-vs-all AUC, {found.config['classes']} classes, mean of {found.config['draws']} draws"
+    yield f"one-vs-all AUC, {found.config['classes']} classes, mean of {counted(found.config['draws'], 'draw')}"
     yield f"{'method':{width}}  {'m':>5}  {'AUC':>6}  {'± draws':>7}  95% interval"
     for row in rows:
-        interval = f"{row.low:.4f} – {row.high:.4f}"
-        yield f"{row.method:{width}}  {row.exemplars:5}  {row.mean:6.4f}  {row.spread:7.4f}  {interval}"
+        cells = f"{shown(row.mean):>6}  {shown(row.spread):>7}  {shown(row.low, row.high)}"
+        yield f"{row.method:{width}}  {row.exemplars:5}  {cells}"
