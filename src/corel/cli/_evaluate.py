@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._kinds import TEXT
 from corel._terminal import counted
 from corel.cli._data import Root
 from corel.cli._options import Json, Quiet, Report
-from corel.cli._outputs import TEXT, Output, check_outputs
+from corel.cli._outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from corel.evaluation import Evaluation
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 BackboneOption = Annotated[
     str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best on photographs.")
 ]
-Seed = Annotated[int, typer.Option(help="Decides what is drawn at random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides what is drawn at random.")]
 PANEL = "Measure"
 
 
