@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from corel._atomic import appearing, write_atomically
-from corel.cli._outputs import BACKBONE, BINARY, PARQUET, PDF, PNG, TEXT, Output, check_outputs
+from corel._kinds import BINARY, PARQUET, PDF, PNG, SAFETENSORS, TEXT
+from corel.cli._outputs import Output, check_outputs
 
 from .conftest import Corel
 
@@ -87,7 +88,7 @@ def test_an_earlier_result_may_be_replaced(corel: Corel, gallery: Path, photos: 
 @pytest.mark.parametrize(
     ("content", "kind"),
     [(b"image,class\n", TEXT), ("α̂ ± 1".encode(), TEXT), (b"\x08\x0a\x12\x07pytorch", BINARY), (b"PAR1", PARQUET),
-     (b"%PDF-1.4", PDF), (b"\x89PNG\r\n\x1a\n\0", PNG), (b"", TEXT), (b"", BACKBONE)],
+     (b"%PDF-1.4", PDF), (b"\x89PNG\r\n\x1a\n\0", PNG), (b"", TEXT), (b"", SAFETENSORS)],
 )  # fmt: skip
 def test_a_file_of_the_kind_that_is_written_may_be_replaced(content: bytes, kind: str, tmp_path: Path) -> None:
     (tmp_path / "there").write_bytes(content)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._kinds import PARQUET, PDF, PNG, TEXT
 from corel._terminal import console, printable, progress_bar
-from corel.cli._inputs import Files
+from corel.cli._inputs import NOTHING_NAMED, Files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
-from corel.cli._outputs import PARQUET, PDF, PNG, TEXT, Output, check_outputs
+from corel.cli._outputs import Output, check_outputs
 from corel.cli._rows import Format, Row, row_writer
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def score(
                 write(rows)
         # Inside the block: an earlier file of results is not replaced by an empty one.
         if not scored:
-            raise ValueError(_described(skipped[0]) if skipped else "no image was named on standard input")
+            raise ValueError(_described(skipped[0]) if skipped else NOTHING_NAMED)
     _report_skipped(skipped)
     if fail_on_outlier and (outliers or skipped):
         raise typer.Exit(1)
@@ -216,7 +217,9 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
                 f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enrol each as a class, "
                 "or name the folders to enrol as one"
             )
-    return list(Files(arguments))
+    if files := list(Files(arguments)):
+        return files
+    raise ValueError(NOTHING_NAMED)
 
 
 def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]:

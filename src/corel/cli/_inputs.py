@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from corel.images import ImageSet
 
 STANDARD_INPUT = "-"
+NOTHING_NAMED = "no image was named on standard input; write a path a line"
 # Enough images to keep the encoder busy, few enough that results appear while one watches.
 BATCH = 256
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from corel._config import PRESETS, TrainConfig
+from corel._kinds import BINARY, SAFETENSORS, TEXT
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
-from corel.cli._outputs import BACKBONE, BINARY, TEXT, Output, check_outputs
+from corel.cli._outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -100,7 +101,7 @@ def train(
     if (source is None) == (features is None):
         raise ValueError("train on what? Give either SOURCE, which has images, or --features FILE")
     run = run or out.with_suffix(".run")
-    check_outputs([source, features, run], Output("--out", out, BACKBONE), Output("--report", report, TEXT))
+    check_outputs([source, features, run], Output("--out", out, SAFETENSORS), Output("--report", report, TEXT))
     preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
     data = _opened(source, features, split=split, root=root, size=size, strict=strict, progress=not quiet)
