@@ -191,6 +191,8 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, replace(test, classes=("red", "blue", "green")))
     with pytest.raises(ValueError, match="class 'red' has 40 train images in hues, train but 120 are needed"):
         evaluate(backbone, train, test)
+    with pytest.raises(ValueError, match="class 'red' has 1 train image in hues, train but 5 are needed"):
+        evaluate(backbone, train.take(np.r_[:1, 40:120]), test, exemplars=[5])
     with pytest.raises(ValueError, match="class 'blue' has 0 test images"):
         evaluate(backbone, train, test.take(np.arange(60)), exemplars=[5])
     with pytest.raises(ValueError, match="at least 1 per class"):
