@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SAFETENSORS, TEXT, BINARY = "a safetensors file", "a text file", "a binary file"
-PARQUET, PNG, PDF = "a Parquet file", "a PNG image", "a PDF file"
+PARQUET, PNG, FIGURE, PDF = "a Parquet file", "a PNG image", "a PNG figure", "a PDF file"
 STARTS = {
     b"SQLite format 3\0": "a gallery or another SQLite file",
     b"PAR1": PARQUET,
@@ -30,4 +30,5 @@ def kind_of(path: Path) -> str | None:
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") < size:
         return SAFETENSORS
     kinds = (kind for start, kind in STARTS.items() if head.startswith(start))
-    return next(kinds, TEXT if CODES.isdisjoint(head) else BINARY)
+    kind = next(kinds, TEXT if CODES.isdisjoint(head) else BINARY)
+    return FIGURE if kind == PNG and b"Matplotlib" in head else kind  # it signs what it draws

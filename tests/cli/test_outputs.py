@@ -17,7 +17,7 @@ from corel.cli._outputs import Output, check_outputs
 
 from .conftest import Corel
 
-# Each would replace a file that is no earlier result; those marked "reads" are of the very kind that is written.
+# Each would replace a file that is no earlier result of the command; and what its sentence must name.
 LOSSES = [
     ("score GALLERY new --out GALLERY", "reads"),
     ("score GALLERY new --out new/red.png", "reads"),
@@ -27,6 +27,7 @@ LOSSES = [
     ("score GALLERY new --format parquet --out notes.txt", "a text file"),
     ("explain GALLERY new/red.png red --out new/red.png", "reads"),
     ("explain GALLERY new/red.png red --out linked.png", "reads"),
+    ("explain GALLERY new/red.png red --out other.png", "a PNG image"),
     ("explain GALLERY new/red.png red --out GALLERY", ".png, .svg, .pdf"),
     ("explain GALLERY new/red.png red --out why.txt", "--out why.txt ends in .txt"),
     ("train digits --epochs 1 --out GALLERY", "a gallery"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._kinds import PARQUET, PDF, PNG, TEXT
+from corel._kinds import FIGURE, PARQUET, PDF, TEXT
 from corel._terminal import console, printable, progress_bar
 from corel.cli._inputs import NOTHING_NAMED, Files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
@@ -29,7 +29,7 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
-PICTURES = {".png": PNG, ".svg": TEXT, ".pdf": PDF}
+PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
 
 
 def register(app: typer.Typer) -> None:
