@@ -46,6 +46,10 @@ def main() -> None:
     """Read the command line and measure what there is data for."""
     arguments = folders(__doc__, ("data", "runs"))
     here = [name for name in CLASSES if is_here(name, arguments.data)]
+    if not here:
+        raise FileNotFoundError(
+            f"none of {', '.join(CLASSES)} is in {arguments.data}; run `corel data fetch cifar10 {arguments.data}`"
+        )
     encoders = {name for name in CLASSES if f"{name}-16x10" in shipped()} | ({"cifar100"} & {*here})
     parts = [
         Part(f"{cell.auxiliary} → {cell.evaluated}", {"exemplars": EXEMPLARS, "draws": DRAWS, "encoder": _digest(cell)},

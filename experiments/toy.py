@@ -143,13 +143,16 @@ def _draw_scale(panel: Axes, eta: float) -> None:
     panel.add_artist(bar)
 
 
-def save(figure: Figure, folder: Path) -> None:
-    """Write ``toy.png`` and ``toy.svg``; equal figures give equal files."""
+def save(figure: Figure, folder: Path) -> list[Path]:
+    """Write ``toy.png`` and ``toy.svg`` and give their paths; equal figures give equal files."""
+    written = []
     for suffix, options in (("png", {"dpi": 160}), ("svg", {"dpi": 160, "metadata": {"Date": None}})):
         file = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": "toy"}):
             figure.savefig(file, format=suffix, **options)
-        write_atomically(folder / f"toy.{suffix}", file.getvalue())
+        written.append(folder / f"toy.{suffix}")
+        write_atomically(written[-1], file.getvalue())
+    return written
 
 
 def table(shots: Sequence[Snapshot]) -> str:
@@ -174,7 +177,7 @@ def main(toy: Toy | None = None, results: Path = RESULTS, figures: Path = FIGURE
         }
         for shot in shots
     ]
-    record(
+    recorded = record(
         "toy",
         config=asdict(toy),
         results=measured,
@@ -182,4 +185,4 @@ def main(toy: Toy | None = None, results: Path = RESULTS, figures: Path = FIGURE
         seconds=time.perf_counter() - start,
         folder=results,
     )
-    save(draw(shots, toy), figures)
+    print("wrote", ", ".join(map(str, [recorded, *save(draw(shots, toy), figures)])))

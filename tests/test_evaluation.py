@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.stats import ttest_1samp, ttest_ind
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate, remark
+from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate, half_interval, remark, shown
 from corel.evaluation._methods import _matching_scale, nearest_neighbours
 from corel.images import ImageSet
 from corel.oneclass import OneClass
@@ -84,7 +85,7 @@ def test_methods_and_controls_are_all_there_and_solve_an_easy_problem(result: Ev
         "5 nearest neighbours, pixels",
     ]
     assert all(row.mean > 0.7 for row in rows.values())
-    assert all(row.low <= row.mean <= row.high for row in rows.values())
+    assert all((row.low or 0) <= row.mean <= (row.high or 0) for row in rows.values())
 
 
 def test_labels_that_mean_nothing_give_an_auc_of_a_half(backbone: Backbone, train: ImageSet, test: ImageSet) -> None:
@@ -115,7 +116,36 @@ def test_summary_is_mean_and_spread_over_draws() -> None:
     assert row.mean == pytest.approx(0.75)
     assert row.spread == pytest.approx(np.std([0.7, 0.8, 0.75], ddof=1))
     assert row.class_spread == pytest.approx((np.std(auc[:, 0], ddof=1) + np.std(auc[:, 1], ddof=1)) / 2)
-    assert 0.6 < row.low < 0.75 < row.high < 0.9
+    assert (row.low, row.high) == pytest.approx((0.75 - half_interval(auc), 0.75 + half_interval(auc)))
+
+
+def test_the_interval_of_one_class_is_students_and_of_two_is_welchs() -> None:
+    """The mean of two classes is half the difference of one and the other's negative."""
+    one, other = np.array([0.6, 0.8, 0.7]), np.array([0.81, 0.83, 0.79])
+    alone = ttest_1samp(one, 0).confidence_interval(0.95)
+    assert half_interval(one[:, None]) == pytest.approx((alone.high - alone.low) / 2)
+    both = ttest_ind(one, -other, equal_var=False).confidence_interval(0.95)
+    assert half_interval(np.stack([one, other], axis=1)) == pytest.approx((both.high - both.low) / 4)
+    assert half_interval(np.full((3, 2), 0.5)) == 0
+    assert np.isnan(half_interval(np.full((1, 2), 0.5)))
+
+
+def test_an_interval_covers_the_mean_as_often_as_it_says() -> None:
+    """Few draws of a normal: percentiles of a bootstrap would cover its mean in nine of ten only."""
+    rng, covered = np.random.default_rng(0), 0
+    for values in rng.normal(0.5, 0.01, (2000, 5, 3)):
+        records = [Record("count", 7, d, f"c{c}", values[d, c]) for d in range(5) for c in range(3)]
+        (row,) = Evaluation({"classes": 3}, tuple(records)).summary()
+        assert row.low is not None
+        assert row.high is not None
+        covered += row.low <= 0.5 <= row.high
+    assert covered / 2000 == pytest.approx(0.95, abs=0.015)
+
+
+def test_an_interval_ends_at_a_perfect_auc() -> None:
+    records = [Record("count", 7, d, "c", auc) for d, auc in enumerate([0.9, 1.0, 1.0])]
+    (row,) = Evaluation({"classes": 1}, tuple(records)).summary()
+    assert row.high == 1.0
 
 
 def test_a_control_that_wins_is_called_one_and_easy_images_are_called_easy() -> None:
@@ -134,7 +164,8 @@ def test_a_control_that_wins_is_called_one_and_easy_images_are_called_easy() -> 
 
 def test_one_draw_has_no_spread_and_no_interval() -> None:
     (row,) = Evaluation({"classes": 1}, (Record("count", 7, 0, "c", 0.75),)).summary()
-    assert (row.spread, row.class_spread, row.low, row.high) == (0.0, 0.0, 0.75, 0.75)
+    assert (row.spread, row.class_spread, row.low, row.high) == (None, None, None, None)
+    assert (shown(row.mean), shown(row.low, row.high)) == ("0.7500", "–")
 
 
 def test_json_holds_everything(result: Evaluation, tmp_path: Path, backbone: Backbone) -> None:
@@ -184,6 +215,8 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, replace(test, classes=("red", "blue", "green")))
     with pytest.raises(ValueError, match="class 'red' has 40 train images in hues, train but 120 are needed"):
         evaluate(backbone, train, test)
+    with pytest.raises(ValueError, match="class 'red' has 1 train image in hues, train but 5 are needed"):
+        evaluate(backbone, train.take(np.r_[:1, 40:120]), test, exemplars=[5])
     with pytest.raises(ValueError, match="class 'blue' has 0 test images"):
         evaluate(backbone, train, test.take(np.arange(60)), exemplars=[5])
     with pytest.raises(ValueError, match="at least 1 per class"):

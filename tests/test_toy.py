@@ -18,7 +18,9 @@ def test_it_prints_records_and_draws(tmp_path: Path, capsys: pytest.CaptureFixtu
     document = _record.read("toy", tmp_path)
     assert [row["epoch"] for row in document["results"]] == [None, 0, 1, 2] * 2
     assert document["config"]["points"] == 60
-    printed = capsys.readouterr().out.splitlines()
+    *printed, wrote = capsys.readouterr().out.splitlines()
+    for written in wrote.removeprefix("wrote ").split(", "):
+        assert Path(written).is_file()
     assert len(printed) == 1 + len(document["results"])
     for line, row in zip(printed[1:], document["results"], strict=True):
         assert line.endswith(f"{row['alpha']:6.2f} {row['epsilon']:6.2f} {row['beta']:6.2f}")

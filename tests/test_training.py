@@ -136,7 +136,7 @@ def test_other_arrays_than_images_are_refused(shape: tuple[int, ...], sentence: 
 
 
 def test_too_few_images_are_refused() -> None:
-    with pytest.raises(ValueError, match="9 images do not fill a batch of 10 for each of 1 process"):
+    with pytest.raises(ValueError, match="9 items cannot fill a batch of 10; give more"):
         train(images(9), SMALL)
 
 

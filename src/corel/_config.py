@@ -71,7 +71,7 @@ class TrainConfig:
             f"cloud_size must be from 2 to batch_size, got {self.cloud_size} of {self.batch_size}; give both",
         )
         _require(0 < self.view_area <= 1, f"view_area must be a share above 0, at most 1, got {self.view_area}")
-        for name in ("weight", "weight_decay", "projection"):
+        for name in ("weight", "weight_decay", "projection", "seed"):
             value = getattr(self, name)
             _require(0 <= value < math.inf, f"{name} must be finite and not negative, got {value}")
         _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")

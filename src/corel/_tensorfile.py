@@ -11,6 +11,7 @@ import safetensors.torch
 from torch import Tensor
 
 from corel._atomic import write_atomically
+from corel._kinds import STARTS, kind_of
 
 
 def write(path: Path, kind: str, version: int, tensors: dict[str, Tensor], document: dict[str, Any]) -> None:
@@ -29,6 +30,8 @@ def read(path: Path, kind: str, version: int) -> tuple[dict[str, Tensor], dict[s
             header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
     except safetensors.SafetensorError as error:
+        if (found := kind_of(path)) in STARTS.values():
+            raise ValueError(f"{path} is {found}, not a {kind}; check the path") from error
         raise ValueError(
             f"{path} is not a whole safetensors file ({error}); it may have been cut off while copying, get it again"
         ) from error

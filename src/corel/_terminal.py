@@ -84,6 +84,17 @@ def track(
             advance()
 
 
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """Say how many.
+
+    Example:
+        >>> counted(1, "image"), counted(1200, "image"), counted(2, "process", "processes")
+        ('1 image', '1,200 images', '2 processes')
+
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
 def printable(text: str) -> str:
     """Escape what a file name may hold and a terminal should not: newlines, control codes, bytes."""
     clean = text.encode("utf-8", "backslashreplace").decode()

@@ -26,7 +26,7 @@ from corel._network import Network, channels_last
 from corel._run import Run, stop_requests
 from corel._run import TrainingInterrupted as TrainingInterrupted
 from corel._schedule import step_size
-from corel._terminal import progress_bar
+from corel._terminal import counted, progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone
 from corel.loss import ConnectivityLoss, split_branches
@@ -189,9 +189,9 @@ def _describe_data(images: Any, items: Tensor) -> dict[str, Any]:
 
 def _steps_per_epoch(count: int, batch_size: int, processes: int) -> int:
     if count < batch_size * processes:
+        each = f" for each of {processes} processes" if processes > 1 else ""
         raise ValueError(
-            f"{count} images do not fill a batch of {batch_size} for each of {processes} processes; "
-            f"give more images or a smaller batch_size"
+            f"{counted(count, 'item')} cannot fill a batch of {batch_size}{each}; give more, or a smaller batch_size"
         )
     return count // (batch_size * processes)
 

@@ -91,7 +91,7 @@ def test_a_loss_that_is_not_finite_is_no_fault_of_ours(corel: Corel, tmp_path: P
     asked = ("train", tmp_path / "noise.npy", "--out", tmp_path / "b.safetensors", "--precision=float32", *small)
     said = corel(*asked, "--learning-rate", "1e30", exits=2).stderr
     assert "corel: the loss is " in said
-    assert "Lower learning_rate" in said
+    assert "Lower --learning-rate, or" in said
     assert "unexpected" not in said
 
 

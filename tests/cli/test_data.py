@@ -47,7 +47,14 @@ def test_show_strict_is_one_sentence_and_exit_code_2(folder: Path) -> None:
     result = run("show", str(folder), "--strict")
     assert result.exit_code == 2
     assert "bee/broken.png is no JPEG" in result.stderr
+    assert "or read without --strict to skip it" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_one_of_a_thing_is_said_as_one(folder: Path) -> None:
+    (image,) = (folder / "bee").glob("3.png")
+    assert run("show", str(image)).stdout.startswith("1 image from a list of 1 file\n")
+    assert "from a list of 1 file; " in run("show", str(folder / "bee" / "broken.png")).stderr
 
 
 def test_show_without_labels(tmp_path: Path) -> None:

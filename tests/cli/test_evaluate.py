@@ -53,6 +53,19 @@ def test_evaluate_prints_and_saves_what_the_library_measures(
     assert failed.stdout.startswith("one-vs-all AUC")  # what was measured is not lost with the page
 
 
+def test_one_draw_has_no_interval(corel: Corel, backbone_file: Path, tmp_path: Path) -> None:
+    asked = ("evaluate", "digits", "--backbone", backbone_file, "-m", 5, "--draws", 1, "--no-controls")
+    lines = corel(*asked, "--report", tmp_path / "page.html").stdout.splitlines()
+    assert lines[0] == "one-vs-all AUC, 10 classes, mean of 1 draw"
+    assert all(line.endswith("        –  –") for line in lines[2:])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Exemplars were drawn once, which gives no interval." in page
+    assert "<td>–</td>" in page
+    assert "lines are 95 % intervals" not in page
+    rows = json.loads(corel(*asked, "--json").stdout)["summary"]
+    assert all((row["spread"], row["low"], row["high"]) == (None, None, None) for row in rows)
+
+
 def test_evaluate_refuses_what_it_cannot_measure(corel: Corel, backbone_file: Path, photos: Path) -> None:
     asked = ("evaluate", "--backbone", backbone_file)
     assert "needed" in corel(*asked, "digits", "-m", 5000, exits=2).stderr

@@ -65,6 +65,16 @@ def test_bad_commands_are_explained(
     assert sentence in capsys.readouterr().err
 
 
+def test_table_1_without_any_data_is_a_failure_that_says_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["experiments", "table1", "--data", str(tmp_path), "--runs", str(tmp_path)])
+    assert command.main() == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"run `corel data fetch cifar10 {tmp_path}`" in printed.err
+
+
 def test_the_queue_skips_what_is_done_and_goes_past_failures(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     queue = [EXPERIMENTS[name] for name in ("toy", "classify", "features")]  # the second opens its data first
     for done in (queue[0], queue[2]):

@@ -53,7 +53,10 @@ def test_mistyped_name_is_guessed() -> None:
     with pytest.raises(FileNotFoundError, match="did you mean 'cifar10'"):
         images.open("cifar-10")
     with pytest.raises(FileNotFoundError, match="known names are cifar10"):
-        images.open("/nowhere/at/all")
+        images.open("nowhere")
+    for path in ("/nowhere/at/all", "nowhere.png", Path("nowhere")):
+        with pytest.raises(FileNotFoundError, match=r"; check the path$"):
+            images.open(path)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -5,15 +5,18 @@ Nothing heavy is imported before a command needs it, so that `corel --help` answ
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from corel._config import TrainConfig
 from corel._terminal import printable
 from corel._version import __version__
 from corel.cli import _data, _demo, _evaluate, _gallery, _train
@@ -21,6 +24,14 @@ from corel.cli import _data, _demo, _evaluate, _gallery, _train
 # What the library raises with a sentence for the user; anything else is a fault of ours.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)
 
+
+# What the library calls its arguments, and what the command line calls them.
+OPTIONS = {
+    **{field.name: f"--{field.name.replace('_', '-')}" for field in fields(TrainConfig)},
+    **{"image_size": "--size", "size": "--size", "split": "--split", "strict": "--strict"},
+}
+# Such a name as a sentence of the library has it, not as a path may.
+ARGUMENT = re.compile(r"(?<![\w/'.-])(\w+_\w+|\w+(?= must be)|(?<=without )strict)(?![\w/'.-])")
 
 # A mistake in the command line itself; typer names only this child of it.
 USAGE = typer.BadParameter.__mro__[1]
@@ -54,6 +65,8 @@ def _sentence(error: Exception) -> str:
         text = f"{error.filename}: {error.strerror}; put that right, or name another path"
     elif not isinstance(error, EXPECTED):
         text = f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
+    else:
+        text = ARGUMENT.sub(lambda found: OPTIONS.get(found[0], found[0]), text)
     # A file's name or content may be quoted in it.
     return "\n".join(map(printable, text.split("\n")))
 

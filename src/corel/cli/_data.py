@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corel._terminal import printable
+from corel._terminal import counted, printable
 from corel.cli._options import Quiet, Strict
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ def show(
 def _described(images: ImageSet) -> Iterator[str]:
     import numpy as np
 
-    yield f"{len(images):,} images from {images.source}"
+    yield f"{counted(len(images), 'image')} from {images.source}"
     if images.labels is None:
         yield "without labels"
     else:
         counts = np.bincount(images.labels, minlength=len(images.classes))
-        yield f"{len(images.classes)} classes"
+        yield counted(len(images.classes), "class", "classes")
         yield from (f"{count:8,}  {name}" for name, count in zip(images.classes, counts, strict=True))
     if images.skipped:
         yield f"{len(images.skipped)} skipped"

@@ -61,7 +61,7 @@ def _program() -> str:
 def _auc_table(evaluation: Evaluation) -> Table:
     from rich.table import Table
 
-    from corel.evaluation import remark
+    from corel.evaluation import remark, shown
 
     config, summary = evaluation.config, evaluation.summary()
     best = max(summary, key=lambda row: row.mean)
@@ -71,7 +71,7 @@ def _auc_table(evaluation: Evaluation) -> Table:
         table.add_column(column, justify="left" if column == "score and encoder" else "right")
     for row in summary:
         style = "bold" if row is best else None
-        table.add_row(row.method, f"{row.mean:.4f}", f"{row.low:.4f} – {row.high:.4f}", style=style)
+        table.add_row(row.method, shown(row.mean), shown(row.low, row.high), style=style)
     return table
 
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._kinds import TEXT
+from corel._terminal import counted
 from corel.cli._data import Root
 from corel.cli._options import Json, Quiet, Report
+from corel.cli._outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from corel.evaluation import Evaluation
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 BackboneOption = Annotated[
     str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best on photographs.")
 ]
-Seed = Annotated[int, typer.Option(help="Decides what is drawn at random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides what is drawn at random.")]
 PANEL = "Measure"
 
 
@@ -63,6 +66,7 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Measure how well a backbone tells each class from all others, by the paper's protocol: one-vs-all AUC."""
+    check_outputs([source, backbone], Output("--out", out, TEXT), Output("--report", report, TEXT))
     from corel import _arrayfile, images
     from corel.backbone import Backbone
     from corel.evaluation import evaluate as measure
@@ -132,10 +136,12 @@ def diagnose(
 
 
 def _table(found: Evaluation) -> Iterator[str]:
+    from corel.evaluation import shown
+
     rows = found.summary()
     width = max(len(row.method) for row in rows)
-    yield f"one-vs-all AUC, {found.config['classes']} classes, mean of {found.config['draws']} draws"
+    yield f"one-vs-all AUC, {found.config['classes']} classes, mean of {counted(found.config['draws'], 'draw')}"
     yield f"{'method':{width}}  {'m':>5}  {'AUC':>6}  {'± draws':>7}  95% interval"
     for row in rows:
-        interval = f"{row.low:.4f} – {row.high:.4f}"
-        yield f"{row.method:{width}}  {row.exemplars:5}  {row.mean:6.4f}  {row.spread:7.4f}  {interval}"
+        cells = f"{shown(row.mean):>6}  {shown(row.spread):>7}  {shown(row.low, row.high)}"
+        yield f"{row.method:{width}}  {row.exemplars:5}  {cells}"

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._kinds import FIGURE, PARQUET, PDF, TEXT
 from corel._terminal import console, printable, progress_bar
-from corel.cli._inputs import Files
+from corel.cli._inputs import NOTHING_NAMED, Files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
+from corel.cli._outputs import Output, check_outputs
 from corel.cli._rows import Format, Row, row_writer
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
+PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
 
 
 def register(app: typer.Typer) -> None:
@@ -100,6 +103,8 @@ def score(
     from corel.gallery import Gallery
 
     files, scored, outliers = Files(images), 0, 0
+    kind = PARQUET if style is Format.PARQUET else TEXT
+    check_outputs([gallery, backbone, *files.named()], Output("--out", out, kind))
     skipped: list[Skipped] = []
     with (
         Gallery.open(gallery, backbone) as opened,
@@ -116,7 +121,7 @@ def score(
                 write(rows)
         # Inside the block: an earlier file of results is not replaced by an empty one.
         if not scored:
-            raise ValueError(_described(skipped[0]) if skipped else "no image was named on standard input")
+            raise ValueError(_described(skipped[0]) if skipped else NOTHING_NAMED)
     _report_skipped(skipped)
     if fail_on_outlier and (outliers or skipped):
         raise typer.Exit(1)
@@ -133,13 +138,17 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Draw why an image belongs to a class or not: the exemplars that vote for it, branch by branch."""
+    style = out.suffix.lower() or ".png"
+    if style not in PICTURES:
+        raise ValueError(f"--out {out} ends in {style}; pictures are written as {', '.join(PICTURES)}")
+    check_outputs([gallery, image, backbone], Output("--out", out, PICTURES[style]))
     from corel._atomic import write_atomically
     from corel.gallery import Gallery
 
     with Gallery.open(gallery, backbone) as opened:
         found = opened.explain(image, name)
     picture = io.BytesIO()
-    found.draw().savefig(picture, format=out.suffix.removeprefix(".") or "png", dpi=150)
+    found.draw().savefig(picture, format=style.removeprefix("."), dpi=150)
     write_atomically(out, picture.getvalue())
     if as_json:
         rates = found.votes.background_rates
@@ -208,7 +217,9 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
                 f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enrol each as a class, "
                 "or name the folders to enrol as one"
             )
-    return list(Files(arguments))
+    if files := list(Files(arguments)):
+        return files
+    raise ValueError(NOTHING_NAMED)
 
 
 def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]:

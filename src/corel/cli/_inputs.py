@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from corel.images import ImageSet
 
 STANDARD_INPUT = "-"
+NOTHING_NAMED = "no image was named on standard input; write a path a line"
 # Enough images to keep the encoder busy, few enough that results appear while one watches.
 BATCH = 256
 
@@ -28,6 +29,10 @@ class Files:
 
     def __iter__(self) -> Iterator[Path]:
         return chain.from_iterable(_standard_input() if part is None else part for part in self._parts)
+
+    def named(self) -> Iterator[Path]:
+        """Give the files that are known before standard input is read."""
+        return chain.from_iterable(part for part in self._parts if part is not None)
 
     def batches(self, size: int) -> Iterator[ImageSet]:
         """Decode the files batch by batch at `size` pixels; what is no image is listed in `skipped`."""

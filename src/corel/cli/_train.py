@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from corel._config import PRESETS, TrainConfig
+from corel._kinds import BINARY, SAFETENSORS, TEXT
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
+from corel.cli._outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -98,6 +100,8 @@ def train(
     """
     if (source is None) == (features is None):
         raise ValueError("train on what? Give either SOURCE, which has images, or --features FILE")
+    run = run or out.with_suffix(".run")
+    check_outputs([source, features, run], Output("--out", out, SAFETENSORS), Output("--report", report, TEXT))
     preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
     data = _opened(source, features, split=split, root=root, size=size, strict=strict, progress=not quiet)
@@ -107,7 +111,7 @@ def train(
         backbone = training.train(
             data,
             config,
-            run_dir=run or out.with_suffix(".run"),
+            run_dir=run,
             checkpoint_minutes=checkpoint_minutes,
             progress=not quiet,
         )
@@ -163,6 +167,7 @@ def export(
     onnx: Annotated[Path, typer.Option(metavar="OUT", dir_okay=False, help="Images in, latents out, any batch size.")],
 ) -> None:
     """Write the encoder for programs without torch."""
+    check_outputs([file], Output("--onnx", onnx, BINARY))
     from corel.backbone import Backbone
 
     Backbone.load(file).export_onnx(onnx)

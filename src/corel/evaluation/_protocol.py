@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from corel._terminal import progress_bar
+from corel._terminal import counted, progress_bar
 from corel.backbone import Backbone
 from corel.evaluation._labelled import Labelled, Pair, labelled
 from corel.evaluation._methods import Indices, Method, methods
@@ -110,9 +110,9 @@ def _check(train: Labelled, test: Labelled, exemplars: Sequence[int], expected_c
 def _check_sizes(split: str, data: Labelled, least: int) -> None:
     sizes = np.bincount(data.labels, minlength=len(data.classes))
     if sizes.min() < least:
-        name = data.classes[int(sizes.argmin())]
+        name, thing = data.classes[int(sizes.argmin())], f"{split} {data.kind.removesuffix('s')}"
         raise ValueError(
-            f"class {name!r} has {sizes.min()} {split} {data.kind} in {data.source} but {least} are needed; "
+            f"class {name!r} has {counted(int(sizes.min()), thing)} in {data.source} but {least} are needed; "
             f"add {data.kind}, or enrol fewer exemplars"
         )
 

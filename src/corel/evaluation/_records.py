@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from corel._atomic import write_atomically
-
-RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Record:
 
 @dataclass(frozen=True)
 class Summary:
-    """A method's AUC over all classes and draws.
+    """A method's AUC over all classes and draws; what a single draw cannot tell is None.
 
     Attributes:
         method: The score or control.
         exemplars: Items enrolled per class.
         mean: Over classes and draws.
-        spread: Standard deviation over draws of the mean over classes; NaN-free: 0 for a single draw.
+        spread: Standard deviation over draws of the mean over classes.
         class_spread: Standard deviation over draws of one class's AUC, averaged over classes.
-        low: Lower end of the 95% bootstrap interval of the mean over redrawn exemplars, classes and tests fixed.
+        low: Lower end of the 95% interval of the mean over redrawn exemplars, classes and tests fixed.
         high: Its upper end.
 
     """
@@ -45,10 +45,10 @@ class Summary:
     method: str
     exemplars: int
     mean: float
-    spread: float
-    class_spread: float
-    low: float
-    high: float
+    spread: float | None
+    class_spread: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -82,24 +82,38 @@ class Evaluation:
         return list(dict.fromkeys((record.method, record.exemplars) for record in self.records))
 
 
+def half_interval(auc: NDArray[np.float64]) -> float:
+    """Half the 95% interval of the mean of `auc [draws, classes]`; a single draw has none, which is NaN.
+
+    By Student's t, its degrees of freedom after Welch and Satterthwaite: every class has its own draws and its own
+    variance, and the draws of one are independent of those of another.
+    """
+    draws, classes = auc.shape
+    if draws == 1:
+        return math.nan
+    variances = auc.var(0, ddof=1)
+    if not variances.any():
+        return 0.0
+    freedom = (draws - 1) * variances.sum() ** 2 / (variances**2).sum()
+    return float(student.ppf(0.975, freedom) * math.sqrt(variances.sum() / draws) / classes)
+
+
+def shown(*values: float | None) -> str:
+    """Write AUCs, or the ends of an interval, to read; a dash stands for what a single draw cannot tell."""
+    return " – ".join(f"{value:.4f}" for value in values if value is not None) or "–"
+
+
 def _summarise(method: str, exemplars: int, auc: NDArray[np.float64]) -> Summary:
-    several = int(len(auc) > 1)
-    low, high = _bootstrap_interval(auc)
+    mean = float(auc.mean())
+    if len(auc) == 1:
+        return Summary(method, exemplars, mean, None, None, None, None)
+    reach = half_interval(auc)
     return Summary(
         method=method,
         exemplars=exemplars,
-        mean=float(auc.mean()),
-        spread=float(auc.mean(1).std(ddof=several)),
-        class_spread=float(auc.std(0, ddof=several).mean()),
-        low=low,
-        high=high,
+        mean=mean,
+        spread=float(auc.mean(1).std(ddof=1)),
+        class_spread=float(auc.std(0, ddof=1).mean()),
+        low=max(mean - reach, 0.0),
+        high=min(mean + reach, 1.0),
     )
-
-
-def _bootstrap_interval(auc: NDArray[np.float64]) -> tuple[float, float]:
-    """Redraw each class's draws with replacement: classes are enrolled independently of one another."""
-    draws, classes = auc.shape
-    chosen = np.random.default_rng(0).integers(draws, size=(RESAMPLES, draws, classes))
-    means = np.take_along_axis(auc[None], chosen, axis=1).mean((1, 2))
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from corel._terminal import counted
 from corel.images import _cache
 from corel.images._decoding import Decoded, decode_files, fingerprint
 from corel.images._set import ImageSet, Manner, Skipped
@@ -48,13 +49,14 @@ def read(listing: Listing, manner: Manner) -> ImageSet:
 
 def list_files(files: Sequence[Path]) -> Listing:
     """List files named one by one; they have no labels."""
-    return Listing(files, [str(file) for file in files], None, (), f"a list of {len(files)} files")
+    return Listing(files, [str(file) for file in files], None, (), f"a list of {counted(len(files), 'file')}")
 
 
 def refuse(skipped: Sequence[Skipped], kept: int, source: str, *, strict: bool) -> None:
     """Raise if nothing is left of `source`, or if `strict` and anything was skipped."""
     if not kept:
-        first = f"; the first of {len(skipped)}: {skipped[0].path} {skipped[0].reason}" if skipped else ""
+        count = f"the first of {len(skipped)}: " if len(skipped) > 1 else ""
+        first = f"; {count}{skipped[0].path} {skipped[0].reason}" if skipped else ""
         raise ValueError(f"no image could be read from {source}{first}")
     if strict and skipped:
         raise ValueError(

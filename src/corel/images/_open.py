@@ -63,7 +63,7 @@ def open(
     if isinstance(source, str) and source in NAMES:
         return _open_known(source, part, data_folder(root), manner)
     if isinstance(source, str | os.PathLike):
-        return _open_path(Path(source).expanduser(), part, manner)
+        return _open_path(source, part, manner)
     if isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
         return _open_files([Path(file).expanduser() for file in source], part, manner)
     array = as_array(source)
@@ -85,19 +85,25 @@ def _open_known(name: str, split: str, root: Path, manner: Manner) -> ImageSet:
     return KNOWN[name].read(folder, split, manner)
 
 
-def _open_path(path: Path, split: str, manner: Manner) -> ImageSet:
+def _open_path(source: str | os.PathLike[str], split: str, manner: Manner) -> ImageSet:
+    path = Path(source).expanduser()
     if path.is_dir():
         known = recognise(path)
         return known.read(path, split, manner) if known else read(list_folder(path, split), manner)
     if not path.exists():
-        near = difflib.get_close_matches(str(path), NAMES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known names are {', '.join(NAMES)}"
-        raise FileNotFoundError(f"there is no file or folder {str(path)!r}; {hint}")
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}; {_hint(source)}")
     if path.suffix.lower() in (".npy", ".npz"):
         return read_array_file(path, split, manner)
     if path.suffix.lower() in SUFFIXES:
         return _open_files([path], split, manner)
     raise ValueError(f"{path} is no image ({', '.join(SUFFIXES)}), .npy or .npz file")
+
+
+def _hint(source: str | os.PathLike[str]) -> str:
+    if not isinstance(source, str) or Path(source).suffix or len(Path(source).parts) > 1:  # a path, not a name
+        return "check the path"
+    near = difflib.get_close_matches(source, NAMES, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"check the path; known names are {', '.join(NAMES)}"
 
 
 def _open_files(files: list[Path], split: str, manner: Manner) -> ImageSet:

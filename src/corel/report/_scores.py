@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, draw_exemplars, remark
+from corel.evaluation import Evaluation, draw_exemplars, half_interval, remark, shown
 from corel.images import ImageSet
 from corel.oneclass import Assessment, ClassBank, backbone_settings
 from corel.report import _style
@@ -74,19 +73,24 @@ def auc(material: Material) -> Section | None:
     best = max(row.mean for row in summary if row.exemplars == largest)
     strong = {i for i, row in enumerate(summary) if row.exemplars == largest and row.mean == best}
     rows = [
-        [row.method, str(row.exemplars), f"{row.mean:.4f}", f"{row.low:.4f} – {row.high:.4f}", f"{row.spread:.4f}"]
+        [row.method, str(row.exemplars), shown(row.mean), shown(row.low, row.high), shown(row.spread)]
         for row in summary
     ]
     return Section(
         "How well is each class told from all others?",
         f"For each of {config['classes']} classes a few {config['items']} are enrolled, and {config['test_items']:,} "
         "others are ranked by how much they look like it. AUC is the chance that one of the class ranks above one that "
-        "is not: 1 is perfect, 0.5 is guessing. Exemplars were drawn anew "
-        f"{config['draws']} times; intervals are 95 % over those draws.",
+        f"is not: 1 is perfect, 0.5 is guessing. {_draws_in_words(config['draws'])}",
         panels=[_per_class(evaluation, largest)],
         table=Table(["method", "enrolled", "AUC", "95 % interval", "± over draws"], rows, frozenset(strong)),
         remark=remark(evaluation),
     )
+
+
+def _draws_in_words(draws: int) -> str:
+    if draws == 1:
+        return "Exemplars were drawn once, which gives no interval."
+    return f"Exemplars were drawn anew {draws} times; intervals are 95 % over those draws, by Student’s t."
 
 
 def _per_class(evaluation: Evaluation, m: int) -> Panel:
@@ -98,7 +102,7 @@ def _per_class(evaluation: Evaluation, m: int) -> Panel:
     with _style.drawing():
         figure, axes = _style.panel(1.1 + 0.17 * len(methods) + 0.34 * len(kept))
         for k, (method, values) in enumerate(found.items()):
-            mean, reach = values.mean(0)[kept], _half_interval(values)[kept]
+            mean, reach = values.mean(0)[kept], np.array([half_interval(values[:, [c]]) for c in kept])
             reach = np.stack([reach, np.minimum(reach, 1 - mean)])  # no AUC is above 1
             places = np.arange(len(kept)) + 0.6 * ((len(methods) - 1) / 2 - k) / len(methods)
             axes.errorbar(mean, places, xerr=reach, fmt="o", markersize=3.4, linewidth=1, color=_style.SERIES[k],
@@ -108,7 +112,8 @@ def _per_class(evaluation: Evaluation, m: int) -> Panel:
         axes.grid(axis="x", color=_style.MUTED, alpha=0.2, linewidth=0.6)
         figure.legend(loc="outside upper left", ncols=1)
     left_out = f" The {CLASSES // 2} hardest and the {CLASSES // 2} easiest classes." if len(kept) < len(order) else ""
-    return Panel("auc", figure, f"One row a class, hardest at the bottom; lines are 95 % intervals.{left_out}")
+    lines = "; lines are 95 % intervals" if evaluation.config["draws"] > 1 else ""
+    return Panel("auc", figure, f"One row a class, hardest at the bottom{lines}.{left_out}")
 
 
 def _compared(evaluation: Evaluation) -> list[str]:
@@ -117,15 +122,6 @@ def _compared(evaluation: Evaluation) -> list[str]:
     main = "contrast" if "contrast" in methods else methods[0]
     other = "count" if main == "contrast" else "contrast"
     return [main, *(method for method in methods if method != main and not method.startswith(other))]
-
-
-def _half_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half the 95 % interval of each column's mean; one draw says nothing of the spread."""
-    draws = len(values)
-    if draws < 2:
-        return np.zeros(values.shape[1])
-    reach: NDArray[np.float64] = student.ppf(0.975, draws - 1) * values.std(0, ddof=1) / np.sqrt(draws)
-    return reach
 
 
 def curves(scores: Scored | None) -> Section | None:

@@ -1,0 +1,34 @@
+"""What a file is, told by how it begins rather than by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SAFETENSORS, TEXT, BINARY = "a safetensors file", "a text file", "a binary file"
+PARQUET, PNG, FIGURE, PDF = "a Parquet file", "a PNG image", "a PNG figure", "a PDF file"
+STARTS = {
+    b"SQLite format 3\0": "a gallery or another SQLite file",
+    b"PAR1": PARQUET,
+    b"\x89PNG": PNG,
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF": PDF,
+    b"\x93NUMPY": "a numpy file",
+    b"PK\3\4": "an .npz or .zip file",
+}
+HEAD = 4096
+# Text holds no control codes but those that lay it out.
+CODES = frozenset(range(32)) - frozenset(b"\t\n\f\r")
+
+
+def kind_of(path: Path) -> str | None:
+    """Tell what a file is; None is an empty one, or one to come."""
+    if not path.is_file() or not (size := path.stat().st_size):
+        return None
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    # The length of a header, and the header as JSON.
+    if head[8:9] == b"{" and int.from_bytes(head[:8], "little") < size:
+        return SAFETENSORS
+    kinds = (kind for start, kind in STARTS.items() if head.startswith(start))
+    kind = next(kinds, TEXT if CODES.isdisjoint(head) else BINARY)
+    return FIGURE if kind == PNG and b"Matplotlib" in head else kind  # it signs what it draws

@@ -1,0 +1,141 @@
+"""No option for results costs the user a file: not an input, not a file of another kind, not a link or a pipe."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from corel._atomic import appearing, write_atomically
+from corel._kinds import BINARY, PARQUET, PDF, PNG, SAFETENSORS, TEXT
+from corel.cli._outputs import Output, check_outputs
+
+from .conftest import Corel
+
+# Each would replace a file that is no earlier result of the command; and what its sentence must name.
+LOSSES = [
+    ("score GALLERY new --out GALLERY", "reads"),
+    ("score GALLERY new --out new/red.png", "reads"),
+    ("score GALLERY new --out new/broken.png", "reads"),
+    ("score GALLERY new --out other.png", "a PNG image"),
+    ("score GALLERY new --backbone BACKBONE --out BACKBONE", "reads"),
+    ("score GALLERY new --format parquet --out notes.txt", "a text file"),
+    ("explain GALLERY new/red.png red --out new/red.png", "reads"),
+    ("explain GALLERY new/red.png red --out linked.png", "reads"),
+    ("explain GALLERY new/red.png red --out other.png", "a PNG image"),
+    ("explain GALLERY new/red.png red --out GALLERY", ".png, .svg, .pdf"),
+    ("explain GALLERY new/red.png red --out why.txt", "--out why.txt ends in .txt"),
+    ("train digits --epochs 1 --out GALLERY", "a gallery"),
+    ("train digits --epochs 1 --out notes.txt", "a text file"),
+    ("train digits --epochs 1 --out b.run", "reads or writes"),
+    ("train --features splits.npz --out splits.npz", "reads"),
+    ("train digits --epochs 1 --out b.safetensors --report GALLERY", "--report"),
+    ("evaluate splits.npz --backbone BACKBONE --out BACKBONE", "reads"),
+    ("evaluate splits.npz --backbone BACKBONE --report splits.npz", "reads"),
+    ("evaluate digits --out both --report both", "--report both"),
+    ("evaluate digits --out splits.npz", "an .npz or .zip file"),
+    ("backbone export BACKBONE --onnx BACKBONE", "reads"),
+    ("backbone export BACKBONE --onnx GALLERY", "a gallery"),
+]
+
+
+@pytest.mark.parametrize(("line", "named"), LOSSES)
+def test_an_output_that_would_cost_a_file_is_refused(
+    line: str,
+    named: str,
+    corel: Corel,
+    gallery: Path,
+    backbone_file: Path,
+    photos: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new").mkdir()
+    for place in ("new/red.png", "other.png"):
+        shutil.copy(photos / "classes" / "red" / "00.png", tmp_path / place)
+    (tmp_path / "new" / "broken.png").write_text("not an image")
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "linked.png").symlink_to("new/red.png")
+    np.savez(tmp_path / "splits.npz", features=np.zeros((9, 4)))
+    backbone = shutil.copy(backbone_file, tmp_path)
+    before = contents(tmp_path)
+    places = {"GALLERY": gallery, "BACKBONE": backbone}
+    result = corel(*(places.get(word, word) for word in line.split()), exits=2)
+    assert named in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert contents(tmp_path) == before
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_earlier_result_may_be_replaced(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    image = photos / "classes" / "red" / "00.png"
+    for name in ("why.png", "why.svg", "why.pdf"):
+        for asked in ("red", "green"):
+            corel("explain", gallery, image, asked, "--out", tmp_path / name)
+    for style in ("table", "csv", "jsonl", "parquet"):
+        for _ in range(2):
+            corel("score", gallery, image, "--format", style, "--out", tmp_path / f"rows.{style}")
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(b"image,class\n", TEXT), ("α̂ ± 1".encode(), TEXT), (b"\x08\x0a\x12\x07pytorch", BINARY), (b"PAR1", PARQUET),
+     (b"%PDF-1.4", PDF), (b"\x89PNG\r\n\x1a\n\0", PNG), (b"", TEXT), (b"", SAFETENSORS)],
+)  # fmt: skip
+def test_a_file_of_the_kind_that_is_written_may_be_replaced(content: bytes, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "there").write_bytes(content)
+    check_outputs([None, "nowhere"], Output("--out", tmp_path / "there", kind), Output("--report", None, TEXT))
+
+
+def test_the_same_file_under_another_name_is_still_an_input(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("mine")
+    (tmp_path / "two").hardlink_to(tmp_path / "one")
+    with pytest.raises(ValueError, match=r"--out .*two would replace what this command reads"):
+        check_outputs([tmp_path / "one"], Output("--out", tmp_path / "two", TEXT))
+
+
+def test_a_link_stays_and_its_target_is_written(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "rows.csv", tmp_path / "elsewhere" / "rows.csv"
+    link.symlink_to(target)
+    for _ in range(2):  # it leads nowhere at first
+        corel("score", gallery, photos / "classes" / "blue", "--format", "csv", "--out", link)
+        assert link.is_symlink()
+        assert target.read_text().startswith("image,class")
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["rows.csv"]
+
+
+def test_a_pipe_is_written_to_and_stays(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    pipe, image = tmp_path / "pipe", photos / "classes" / "red" / "00.png"
+    os.mkfifo(pipe)
+    for command in (("score", gallery, image, "--format", "csv"), ("explain", gallery, image, "red")):
+        received: list[bytes] = []
+        reader = threading.Thread(target=lambda into: into.append(pipe.read_bytes()), args=(received,), daemon=True)
+        reader.start()
+        corel(*command, "--out", pipe)
+        reader.join(timeout=60)
+        assert received[0].startswith((b"image,class", b"\x89PNG"))
+        assert pipe.is_fifo()
+
+
+def test_a_device_is_written_to_and_stays() -> None:
+    with appearing(Path("/dev/null")) as place:
+        assert place == Path("/dev/null")
+    write_atomically(Path("/dev/null"), b"nothing")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_picture_is_told_by_its_beginning_not_by_its_name(tmp_path: Path) -> None:
+    for style in ("PNG", "JPEG", "WEBP", "BMP", "TIFF", "GIF"):
+        Image.new("RGB", (9, 9), "red").save(tmp_path / "rows.csv", style)
+        with pytest.raises(ValueError, match=r"rows\.csv is a"):
+            check_outputs([], Output("--out", tmp_path / "rows.csv", TEXT))
