@@ -17,7 +17,7 @@ from corel.persistence._steps import INFINITY, offer, offer_all, take, transpose
 from corel.persistence._vectors import LANES
 
 Array = Any
-INSTRUCTIONS = "be0bd514e2aa211c"  # digest of _steps.py and _vectors.py: see there
+INSTRUCTIONS = "fb1a676def33a710"  # digest of _steps.py and _vectors.py: see there
 MOST_POINTS = 2048  # sixteen larger clouds leave the cache, where one by one each would fit
 
 

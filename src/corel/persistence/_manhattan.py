@@ -20,7 +20,7 @@ from corel.persistence._numba import Array, Scalar
 from corel.persistence._refusals import is_real
 from corel.persistence._steps import add_signs
 
-INSTRUCTIONS = "be0bd514e2aa211c"  # digest of _steps.py and _vectors.py: see there
+INSTRUCTIONS = "fb1a676def33a710"  # digest of _steps.py and _vectors.py: see there
 # What else may be at work around a call, by names that torch does not make public: without them this path stands back.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
 _modes_active = getattr(torch._C, "_len_torch_dispatch_stack", lambda: True)
@@ -73,7 +73,7 @@ class _MissSums(torch.autograd.Function):
         sums, gradients = np.zeros(1 if together else len(clouds)), np.zeros(clouds.shape, lengths.dtype)
         _differentiate(clouds, edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
         ctx.save_for_backward(points, torch.from_numpy(gradients.reshape(points.shape)))
-        return torch.from_numpy(sums.reshape(() if together else points.shape[:-2])).to(points.dtype)
+        return torch.from_numpy(sums.astype(lengths.dtype).reshape(() if together else points.shape[:-2]))
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from corel.persistence._vectors import BYTES, FLOATS, INTEGERS, LANES, LONGS, TRUTHS, Vectors, constant
 
 INFINITY, LARGEST = 0x7F800000, 0x7FFFFFFF
+WIDTH = 8  # coordinates of a point in a vector
 
 
 @intrinsic
@@ -53,7 +54,7 @@ def _take(_: Any, rows: Any, chosen: Any, last: Any, taken: Any) -> Any:
 def _add_signs(_: Any, cloud: Any, gradient: Any, i: Any, j: Any, slope: Any) -> Any:
     """Add `slope` times the signs of point i less point j to the gradient of i, and subtract it from that of j.
 
-    As one vector for up to sixteen coordinates: a loop that numba compiles takes so few one by one.
+    Eight coordinates at a time, then one by one: masks for the rest are slow to store on processors without AVX-512.
     """
     return types.void(cloud, gradient, i, j, slope), _write_add_signs
 
@@ -147,17 +148,25 @@ def _distance(lanes: Vectors, coordinates: Any, joined: Any, v: Any, dimension: 
 
 
 def _write_add_signs(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    vectors = Vectors(context, builder, signature, arguments)
-    (_, dimension), slope = vectors.shape(0), vectors.spread(arguments[4])
-    zero = ir.Constant(slope.type, [0.0] * LANES)
-    with vectors.parts(dimension) as (start, within):
-        points, gradients = (
-            [builder.gep(vectors.data(k), [builder.add(builder.mul(v, dimension), start)]) for v in arguments[2:4]]
-            for k in (0, 1)
-        )
-        x, y = (vectors.load_part(point, within) for point in points)
-        falling = builder.select(builder.fcmp_ordered("<", x, y), builder.fsub(zero, slope), zero)
-        signed = builder.select(builder.fcmp_ordered(">", x, y), slope, falling)
-        for gradient, add in zip(gradients, (builder.fadd, builder.fsub), strict=True):
-            vectors.store_part(add(vectors.load_part(gradient, within), signed), gradient, within)
+    vectors, slope = Vectors(context, builder, signature, arguments), arguments[4]
+    _, dimension = vectors.shape(0)
+    whole = builder.and_(dimension, dimension.type(-WIDTH))
+    parts = (dimension.type(0), whole, WIDTH, vectors.spread(slope, WIDTH)), (whole, dimension, 1, slope)
+    for first, end, width, slopes in parts:
+        with cgutils.for_range_slice(builder, first, end, dimension.type(width)) as (start, _):
+            _add_signs_from(vectors, start, slopes)
     return context.get_dummy_value()
+
+
+def _add_signs_from(vectors: Vectors, start: Any, slopes: Any) -> None:
+    """As many coordinates as there are slopes, in a vector or just one, from `start` on."""
+    builder, (_, dimension), zeros = vectors.builder, vectors.shape(0), slopes.type(None)
+    points, gradients = (
+        [vectors.at(k, builder.add(builder.mul(v, dimension), start), slopes.type) for v in vectors.arguments[2:4]]
+        for k in (0, 1)
+    )
+    x, y = (builder.load(point, align=BYTES) for point in points)
+    falling = builder.select(builder.fcmp_ordered("<", x, y), builder.fsub(zeros, slopes), zeros)
+    signed = builder.select(builder.fcmp_ordered(">", x, y), slopes, falling)
+    for gradient, add in zip(gradients, (builder.fadd, builder.fsub), strict=True):
+        builder.store(add(builder.load(gradient, align=BYTES), signed), gradient, align=BYTES)

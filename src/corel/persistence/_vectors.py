@@ -5,8 +5,6 @@ They are LLVM's own, which maps them to whatever vectors the processor has, or t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
@@ -43,10 +41,14 @@ class Vectors:
         """Bytes from one item of argument k to the next."""
         return cgutils.unpack_tuple(self.builder, self._array(k).strides)[0]
 
-    def spread(self, value: Any) -> Any:
+    def at(self, k: int, place: Any, kind: Any) -> Any:
+        """Where item `place` of argument k lies, as the start of such a kind."""
+        return self.builder.bitcast(self.builder.gep(self.data(k), [place]), kind.as_pointer())
+
+    def spread(self, value: Any, lanes: int = LANES) -> Any:
         """A number in every lane."""
-        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, _int32(0))
-        return self.builder.shuffle_vector(one, one, ir.Constant(INTEGERS, [0] * LANES))
+        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined), value, _int32(0))
+        return self.builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
 
     def bits(self, truths: Any) -> Any:
         """The lanes of a condition as the bits of one integer."""
@@ -85,26 +87,6 @@ class Vectors:
         """Write each lane to its address."""
         operands = [value, self._pointers(addresses, value.type), _int32(BYTES), _ALL]
         self._call(f"masked.scatter.{_name(value.type)}.v{LANES}p0", ir.VoidType(), operands)
-
-    @contextmanager
-    def parts(self, length: Any) -> Iterator[Any]:
-        """The body of a loop over numbers, sixteen at a time: where they begin, and which are within `length`."""
-        with cgutils.for_range_slice(self.builder, length.type(0), length, length.type(LANES)) as (start, _):
-            yield start, self.builder.icmp_signed("<", _LANE, self.spread(self.builder.sub(length, start)))
-
-    def load_part(self, start: Any, within: Any) -> Any:
-        """The numbers from `start` on, zero where they are not `within`."""
-        kind = ir.VectorType(start.type.pointee, LANES)
-        operands = [self._vector(start), _int32(BYTES), within, ir.Constant(kind, [0.0] * LANES)]
-        return self._call(f"masked.load.{_name(kind)}.p0", kind, operands)
-
-    def store_part(self, value: Any, start: Any, within: Any) -> None:
-        """Write the numbers from `start` on that are `within`."""
-        operands = [value, self._vector(start), _int32(BYTES), within]
-        self._call(f"masked.store.{_name(value.type)}.p0", ir.VoidType(), operands)
-
-    def _vector(self, start: Any) -> Any:
-        return self.builder.bitcast(start, ir.VectorType(start.type.pointee, LANES).as_pointer())
 
     def _pointers(self, addresses: Any, kind: Any) -> Any:
         return self.builder.inttoptr(addresses, ir.VectorType(kind.element.as_pointer(), LANES))
