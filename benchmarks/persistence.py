@@ -3,7 +3,7 @@
 ``python -m benchmarks.persistence`` repeats the paper's runtime study (appendix: unit Gaussian in R^10, L1,
 complex construction included), times the topology of one training step and measures peak memory, and writes
 ``benchmarks/results/persistence.json`` and ``docs/figures/runtime.*``. ``--large`` adds b = 10,000;
-``--quick`` takes a minute, shows that everything runs, judges and writes nothing.
+``--machine NAME`` writes ``persistence-NAME.json`` and no figure, beside what another machine gave; ``--quick`` takes a minute, shows that everything runs, judges and writes nothing.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def main() -> None:
     )
     parser.add_argument("--large", action="store_true", help="go on to b = 10,000 (about half an hour in all)")
     parser.add_argument("--quick", action="store_true", help="small clouds, three repetitions, no files")
+    parser.add_argument("--machine", metavar="NAME", help="record this machine's numbers under a name of their own")
     arguments = parser.parse_args()
     plan = Plan()
     if arguments.large:
@@ -84,7 +85,7 @@ def main() -> None:
     results = measure(plan, out)
     if not arguments.quick:
         print_targets(judge(results), out)
-        write(plan, results, time.perf_counter() - start)
+        write(plan, results, time.perf_counter() - start, arguments.machine)
 
 
 def measure(plan: Plan, out: Console) -> Results:
@@ -101,8 +102,8 @@ def measure(plan: Plan, out: Console) -> Results:
     return Results(one_cloud, forward, both, whole_step(plan.epochs), megabytes)
 
 
-def write(plan: Plan, results: Results, seconds: float) -> None:
-    """Results as JSON, and the figure."""
+def write(plan: Plan, results: Results, seconds: float, machine: str | None) -> None:
+    """Results as JSON, and the figure unless they are of a machine with a name."""
     config = {
         **asdict(plan), "budget": BUDGET, "dimension": DIMENSION, "p": 1, "eta": ETA, "clouds": CLOUDS, "batch": BATCH
     }  # fmt: skip
@@ -110,8 +111,10 @@ def write(plan: Plan, results: Results, seconds: float) -> None:
         "targets": [asdict(target) | {"met": target.met} for target in judge(results)],
         "not_installed": [method.name for method in METHODS if not method.installed],
     }
-    record("persistence", config=config, results=found, seed=SEED, seconds=seconds, folder=RESULTS)
-    draw(results.one_cloud, FIGURE)
+    name = f"persistence-{machine}" if machine else "persistence"
+    record(name, config=config, results=found, seed=SEED, seconds=seconds, folder=RESULTS)
+    if not machine:
+        draw(results.one_cloud, FIGURE)
 
 
 def runtime_study(plan: Plan, methods: list[Method]) -> list[Measurement]:
