@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -48,6 +48,13 @@ def test_the_module_splits_branches() -> None:
     torch.testing.assert_close(ConnectivityLoss(branches=3)(latents), by_hand)
     assert torch.equal(split_branches(latents, 3)[1], latents[:, 4:8])
     assert "branches=3" in repr(ConnectivityLoss(branches=3))
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean", "none"])
+def test_a_sum_that_overflows_is_infinite_without_a_warning(reduction: Literal["sum", "mean", "none"]) -> None:
+    line = 2e38 * torch.arange(-1.0, 2)[:, None]
+    assert death_times(line).isfinite().all()
+    assert connectivity_loss(line[None], reduction=reduction).isinf().all()
 
 
 def test_a_cloud_of_one_point_costs_nothing() -> None:

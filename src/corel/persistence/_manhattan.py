@@ -70,10 +70,10 @@ class _MissSums(torch.autograd.Function):
         clouds = _clouds(points)
         edges, lengths = _ops.edges_and_powers(clouds, 1.0, in_order=False)
         # Summed there, the whole loss is one node: another for the sum would cost as much as the gradient.
-        sums, gradients = np.zeros(1 if together else len(clouds)), np.zeros(clouds.shape, lengths.dtype)
+        sums, gradients = np.empty(1 if together else len(clouds), lengths.dtype), np.zeros(clouds.shape, lengths.dtype)
         _differentiate(clouds, edges, lengths, lengths.dtype.type(eta), drop_zeros, sums, gradients)
         ctx.save_for_backward(points, torch.from_numpy(gradients.reshape(points.shape)))
-        return torch.from_numpy(sums.astype(lengths.dtype).reshape(() if together else points.shape[:-2]))
+        return torch.from_numpy(sums.reshape(() if together else points.shape[:-2]))
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
@@ -94,7 +94,8 @@ def _clouds(points: Tensor) -> Array:
 def _differentiate(
     clouds: Array, edges: Array, lengths: Array, eta: Scalar, drop_zeros: bool, sums: Array, gradients: Array
 ) -> None:
-    """Add Σ |ε - η| of each cloud to `sums`, one number a cloud or one in all, and its gradient to `gradients`."""
+    """Write Σ |ε - η| to `sums`, one number a cloud or one in all, and add its gradient to `gradients`."""
+    exact = np.zeros(len(sums))
     for k in range(len(clouds)):
         total = 0.0
         for step in range(edges.shape[1]):
@@ -103,4 +104,5 @@ def _differentiate(
             miss = lengths[k, step] - eta
             total += abs(miss)
             add_signs(clouds[k], gradients[k], edges[k, step, 0], edges[k, step, 1], np.sign(miss))
-        sums[k % len(sums)] += total
+        exact[k % len(sums)] += total
+    sums[:] = exact  # rounded here, where an overflow is an infinity without a warning
