@@ -79,11 +79,17 @@ def contents(folder: Path) -> dict[Path, bytes]:
 def test_an_earlier_result_may_be_replaced(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
     image = photos / "classes" / "red" / "00.png"
     for name in ("why.png", "why.svg", "why.pdf"):
+        written = set()
         for asked in ("red", "green"):
             corel("explain", gallery, image, asked, "--out", tmp_path / name)
+            written.add((tmp_path / name).read_bytes())
+        assert len(written) == 2
     for style in ("table", "csv", "jsonl", "parquet"):
-        for _ in range(2):
-            corel("score", gallery, image, "--format", style, "--out", tmp_path / f"rows.{style}")
+        written = set()
+        for scored in (image, photos / "classes" / "blue"):
+            corel("score", gallery, scored, "--format", style, "--out", tmp_path / f"rows.{style}")
+            written.add((tmp_path / f"rows.{style}").read_bytes())
+        assert len(written) == 2
 
 
 @pytest.mark.parametrize(

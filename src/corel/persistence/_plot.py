@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from corel._terminal import counted
 from corel.persistence._api import Barcode, barcode
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ def plot_barcode(bars: Barcode | Tensor, *, eta: float | None = None, ax: Axes |
     if eta is not None:
         ax.axvline(eta / 2, color="#FB6542", linewidth=1.2, label="η/2")
         ax.legend(loc="lower right", frameon=False)
-    merges = "1 merge" if len(deaths) == 1 else f"{len(deaths)} merges"
-    ax.set(xlabel="radius r", ylabel="component", xlim=(0, None), title=merges)
+    ax.set(xlabel="radius r", ylabel="component", xlim=(0, None), title=counted(len(deaths), "merge"))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
