@@ -39,8 +39,8 @@ from benchmarks._report import (
 )
 from benchmarks._timing import Turns, peak_memory, take_turns, timed
 from corel._terminal import track
-from corel.autoencoder import Autoencoder
-from corel.loss import split_branches
+from corel.encoders import Autoencoder
+from corel.losses import split_branches
 from corel.training import TrainConfig, train
 from experiments._record import record
 from experiments._trainings import limited_to

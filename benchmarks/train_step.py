@@ -19,11 +19,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from corel import _bfloat16
-from corel._network import channels_last
+from corel._compute import bfloat16
 from corel._terminal import track
-from corel.autoencoder import Autoencoder
-from corel.loss import ConnectivityLoss
+from corel.encoders import Autoencoder
+from corel.encoders.base import channels_last
+from corel.losses import ConnectivityLoss
 from corel.training import TrainConfig, train
 from experiments._record import record
 
@@ -106,7 +106,7 @@ def measure(steps: int, rounds: int, threads: int) -> dict[str, Any]:
         "speed-up": round(milliseconds["plain eager float32"] / milliseconds["corel.train"], 3),
         "speed-up of each round": [round(ratio, 3) for ratio in ratios],
         "topology's share": round(milliseconds["topology"] / milliseconds["corel.train"], 4),
-        "convolutions in": "bfloat16" if _bfloat16.is_fast(torch.device("cpu")) else "float32",
+        "convolutions in": "bfloat16" if bfloat16.is_fast(torch.device("cpu")) else "float32",
     }
 
 

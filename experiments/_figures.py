@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from corel._atomic import write_atomically
+from corel._io.atomic import write_atomically
 from experiments import paper
 from experiments._parts import is_complete, results
 from experiments._record import RESULTS, read

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from corel._atomic import write_atomically
+from corel._io.atomic import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from corel.images import ImageSet
-from corel.loss import ConnectivityLoss
+from corel.losses import ConnectivityLoss
 from corel.training import TrainConfig, first_weights
 from experiments import paper
 from experiments._encoded import DRAWS, Encoded

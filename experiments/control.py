@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from corel.loss import split_branches
+from corel.losses import split_branches
 from corel.training import TrainConfig
 from experiments import _figures
 from experiments._encoded import DRAWS, Encoded, Latents

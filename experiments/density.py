@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from corel.backbone import Backbone
-from corel.loss import split_branches
+from corel.losses import split_branches
 from corel.theory import diagnose, guaranteed_neighbours
 from corel.training import TrainConfig
 from experiments import _figures

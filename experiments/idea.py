@@ -22,7 +22,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from corel.loss import connectivity_loss
+from corel.losses import connectivity_loss
 from corel.persistence import death_times, merge_edges
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
 from corel.baselines import Baseline, DeepSVDD
+from corel.encoders import Autoencoder
 from experiments._record import record
 from experiments.baselines import METHODS
 

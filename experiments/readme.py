@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from corel._atomic import write_atomically
+from corel._io.atomic import write_atomically
 from experiments import _ablations, _benefit, _comparison, _encoders, _speed, _studies, _tables
 from experiments._registry import EXPERIMENTS
 from experiments._tables import markdown

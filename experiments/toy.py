@@ -21,9 +21,9 @@ from matplotlib.figure import Figure
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
 from torch import Tensor, nn
 
-from corel._atomic import write_atomically
+from corel._io.atomic import write_atomically
 from corel._terminal import progress_bar
-from corel.loss import connectivity_loss
+from corel.losses import connectivity_loss
 from corel.theory import diagnose
 from experiments._record import RESULTS, record
 

@@ -11,8 +11,8 @@ import safetensors.torch
 import torch
 
 import corel.backbone
-from corel.autoencoder import Autoencoder
 from corel.backbone import DEFAULT, Backbone, shipped
+from corel.encoders import Autoencoder
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 8, 8, 3), np.uint8)
 

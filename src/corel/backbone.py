@@ -20,10 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from corel import _tensorfile, objectives
-from corel._atomic import appearing
-from corel._network import Network, channels_last
+from corel import objectives
+from corel._io import tensorfile
+from corel._io.atomic import appearing
 from corel._terminal import printable
+from corel.encoders.base import Network, channels_last
 
 KIND, VERSION = "corel backbone", 1
 
@@ -109,7 +110,7 @@ class Backbone:
             "batch_size": self.batch_size,
             "metadata": self.metadata,
         }
-        _tensorfile.write(Path(path), KIND, VERSION, self._tensors(), document)
+        tensorfile.write(Path(path), KIND, VERSION, self._tensors(), document)
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str] | None = None) -> Backbone:
@@ -118,7 +119,7 @@ class Backbone:
         With neither it is the one that is best on photographs. Loading runs no code from the file.
         """
         path = _locate(DEFAULT if name_or_path is None else name_or_path)
-        tensors, document = _tensorfile.read(path, KIND, VERSION)
+        tensors, document = tensorfile.read(path, KIND, VERSION)
         try:
             network = _rebuild(document["objective"], document["architecture"], tensors)
             deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()

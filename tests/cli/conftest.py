@@ -11,9 +11,9 @@ import torch
 from PIL import Image
 from typer.testing import CliRunner, Result
 
-from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
 from corel.cli import app
+from corel.encoders import Autoencoder
 
 Corel = Callable[..., Result]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from corel._atomic import appearing, write_atomically
-from corel._kinds import BINARY, PARQUET, PDF, PNG, SAFETENSORS, TEXT
+from corel._io.atomic import appearing, write_atomically
+from corel._io.filetype import BINARY, PARQUET, PDF, PNG, SAFETENSORS, TEXT
 from corel.cli._outputs import Output, check_outputs
 
 from .conftest import Corel

@@ -12,9 +12,9 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 import corel
-from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
 from corel.baselines import DSEBM
+from corel.encoders import Autoencoder
 from corel.objectives import _views
 from corel.objectives import contrastive as objectives
 from corel.training import TrainConfig

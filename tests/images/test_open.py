@@ -9,9 +9,9 @@ import pytest
 
 from corel import images
 from corel.images import ImageSet
-from corel.images._catalogue import CATALOGUE, SIZES
-from corel.images._known import KNOWN, NAMES
 from corel.images._places import cache_folder, data_folder
+from corel.images.known.catalogue import CATALOGUE, SIZES
+from corel.images.known.registry import KNOWN, NAMES
 
 from .test_cifar import write_cifar10
 

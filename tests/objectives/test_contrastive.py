@@ -11,14 +11,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from corel._schedule import step_size
 from corel.backbone import Backbone
-from corel.loss import ConnectivityLoss
+from corel.encoders.residual import ResidualNetwork
+from corel.losses import ConnectivityLoss
 from corel.objectives import contrastive
-from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import _crop, _turn, random_views
 from corel.objectives.contrastive import Contrastive, nt_xent
 from corel.training import TrainConfig, TrainingInterrupted, train
+from corel.training._schedule import step_size
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = TrainConfig.preset(
@@ -242,7 +242,7 @@ def test_the_file_gives_the_same_latents_and_statistics(tmp_path: Path) -> None:
 
 
 def order_of(backbone: Backbone) -> Tensor:
-    from corel.training import _order
+    from corel.training._loop import _order
 
     return _order(SMALL.seed, SMALL.epochs, len(squares()))
 

@@ -11,8 +11,8 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
 from corel.backbone import Backbone
+from corel.encoders import FeatureHead
 from corel.gallery import Gallery
-from corel.objectives.features import FeatureHead
 from corel.oneclass import OneClass
 from corel.training import TrainConfig, train
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from corel.loss import connectivity_loss
+from corel.losses import connectivity_loss
 from corel.persistence import barcode, death_times
 from tests.persistence.clouds import gaussian
 

@@ -20,18 +20,16 @@ from ripser import ripser
 from torch import Tensor
 
 from corel.persistence import (
-    _lanes,
-    _manhattan,
-    _numba,
+    _boruvka,
+    _fused_l1,
     _ops,
+    _prim,
     _reduction,
-    _steps,
-    _torch,
-    _vectors,
     death_times,
     merge_edges,
 )
-from corel.persistence._vectors import LANES
+from corel.persistence.simd import lanes, steps, vectors
+from corel.persistence.simd.vectors import LANES
 from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
 
 
@@ -50,11 +48,11 @@ def by_torch(points: Tensor, p: float) -> Tensor:
 
 
 def by_distances(points: Tensor, p: float) -> Tensor:
-    return merge_edges(distances=_torch.pairwise(points[None], p)[0])
+    return merge_edges(distances=_boruvka.pairwise(points[None], p)[0])
 
 
 def by_reduction(points: Tensor, p: float) -> Tensor:
-    return torch.as_tensor(_reduction.merge_edges(_torch.pairwise(points[None], p)[0].double().numpy()))
+    return torch.as_tensor(_reduction.merge_edges(_boruvka.pairwise(points[None], p)[0].double().numpy()))
 
 
 KERNELS = (by_numba, by_lanes, by_torch, by_distances, by_reduction)
@@ -113,13 +111,13 @@ def test_deaths_are_those_of_ripser_and_gudhi(points: Array) -> None:
 def test_kernels_round_alike_to_the_last_bit(clouds: int, dtype: torch.dtype, p: float) -> None:
     """Nearly tied distances: the order would differ if sums were taken in another order anywhere."""
     points = (1 + 1e-6 * gaussian(clouds, 60, 7, seed=3)).to(dtype)
-    assert torch.equal(merge_edges(points, p), _torch.merge_edges(_torch.pairwise(points, p)))
+    assert torch.equal(merge_edges(points, p), _boruvka.merge_edges(_boruvka.pairwise(points, p)))
 
 
 @pytest.mark.parametrize("b", [15, 16, 17, 18, 33, 257, 1500])
 def test_sizes_around_the_vector_width(b: int) -> None:
     points = gaussian(2, b, 10, seed=b, dtype=torch.float32)
-    assert torch.equal(merge_edges(points), _torch.merge_edges(_torch.pairwise(points, 1)))
+    assert torch.equal(merge_edges(points), _boruvka.merge_edges(_boruvka.pairwise(points, 1)))
 
 
 @pytest.mark.parametrize("b", [1, 2, 3, 40])
@@ -141,9 +139,9 @@ def test_lanes_give_what_one_point_at_a_time_gives(b: int, dimension: int) -> No
         assert torch.equal(merge_edges(cloud.float()), expected)
 
 
-@pytest.mark.parametrize("kernels", [_lanes, _manhattan])
+@pytest.mark.parametrize("kernels", [lanes, _fused_l1])
 def test_kernels_are_compiled_anew_when_their_instructions_change(kernels: ModuleType) -> None:
-    sources = [Path(str(module.__file__)).read_bytes() for module in (_steps, _vectors)]
+    sources = [Path(str(module.__file__)).read_bytes() for module in (steps, vectors)]
     digest = hashlib.sha256(b"".join(sources)).hexdigest()[:16]
     assert digest == kernels.INSTRUCTIONS, (
         f"{kernels.__name__} must name the digest {digest}, or numba's cache is stale"
@@ -152,15 +150,15 @@ def test_kernels_are_compiled_anew_when_their_instructions_change(kernels: Modul
 
 def test_an_array_in_another_order_is_left_to_the_other_kernel() -> None:
     points = gaussian(LANES, 9, 3, dtype=torch.float32).numpy()
-    edges, _, _ = _numba.merge_edges(np.asfortranarray(points), 1.0)
-    np.testing.assert_array_equal(edges, _numba.merge_edges(points, 1.0)[0])
+    edges, _, _ = _prim.merge_edges(np.asfortranarray(points), 1.0)
+    np.testing.assert_array_equal(edges, _prim.merge_edges(points, 1.0)[0])
 
 
 def test_clouds_too_large_for_a_lane_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     points = gaussian(LANES, 12, 3, dtype=torch.float32)
     together = merge_edges(points)
-    monkeypatch.setattr(_lanes, "MOST_POINTS", 11)
-    monkeypatch.setattr(_lanes, "_by_sixteen", None)
+    monkeypatch.setattr(lanes, "MOST_POINTS", 11)
+    monkeypatch.setattr(lanes, "_by_sixteen", None)
     assert torch.equal(merge_edges(points), together)
 
 

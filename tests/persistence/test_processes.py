@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from corel import _threads
+from corel._compute import threads
 from corel.persistence import merge_edges
 from tests.persistence.clouds import gaussian
 
 
 def pools() -> int:
-    return _threads._pool.cache_info().currsize
+    return threads._pool.cache_info().currsize
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def no_pool_yet() -> Iterator[None]:
     """Kernels may share their work between two threads, and no earlier test has made the pool."""
     before = torch.get_num_threads()
     torch.set_num_threads(2)
-    _threads._pool.cache_clear()
+    threads._pool.cache_clear()
     yield
     torch.set_num_threads(before)
 
@@ -133,7 +133,7 @@ def test_a_disk_that_fills_while_the_cache_is_written_is_survived(tmp_path: Path
 
 
 KERNEL = """
-from corel._jit import jit
+from corel._compute.jit import jit
 
 @jit
 def double(x):

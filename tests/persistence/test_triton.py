@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from corel.persistence import _torch
+from corel.persistence import _boruvka
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
@@ -104,8 +104,8 @@ def test_interpreted_edges_are_those_of_kruskal(interpreted: Found, name: str, d
 
 @pytest.mark.parametrize(("name", "dtype", "p"), CASES)
 def test_interpreted_edges_are_those_of_the_torch_kernel(interpreted: Found, name: str, dtype: str, p: float) -> None:
-    distances = _torch.pairwise(torch.from_numpy(CLOUDS[name].astype(dtype)), p)
-    assert interpreted[case(name, dtype, p)] == _torch.merge_edges(distances).tolist()
+    distances = _boruvka.pairwise(torch.from_numpy(CLOUDS[name].astype(dtype)), p)
+    assert interpreted[case(name, dtype, p)] == _boruvka.merge_edges(distances).tolist()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

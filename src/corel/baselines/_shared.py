@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from torch import Tensor, nn
 
-from corel._network import channels_last
 from corel._terminal import progress_bar, track
-from corel.autoencoder import to_unit_tensor
+from corel.encoders import to_unit_tensor
+from corel.encoders.base import channels_last
 
 SIZE = 32  # pixels a side: the published networks know no other
 SCORED_AT_ONCE = 500

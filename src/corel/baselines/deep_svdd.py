@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from corel.autoencoder import to_unit_tensor
 from corel.baselines._shared import Baseline
+from corel.encoders import to_unit_tensor
 
 CODE = 128
 FARTHEST_ZERO = 0.1  # no coordinate of the centre is closer to zero

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from corel._config import TrainConfig
 from corel._terminal import printable
 from corel._version import __version__
 from corel.cli import _data, _demo, _evaluate, _gallery, _train
+from corel.training.config import TrainConfig
 
 # What the library raises with a sentence for the user; anything else is a fault of ours.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)

@@ -31,7 +31,7 @@ def fetch(
     quiet: Quiet = False,
 ) -> None:
     """Download a dataset, check it and unpack it; run again to go on after an interruption."""
-    from corel.images._fetch import fetch as fetch_dataset
+    from corel.images.known.fetch import fetch as fetch_dataset
 
     typer.echo(f"{name} is in {fetch_dataset(name, folder.expanduser(), progress=not quiet)}")
 
@@ -39,9 +39,9 @@ def fetch(
 @app.command("list", epilog="Example: corel data list --data ~/data")
 def list_known(root: Root = None) -> None:
     """List the datasets known by name, their sizes when complete, and where each one is here."""
-    from corel.images._catalogue import SIZES
-    from corel.images._known import whereabouts
     from corel.images._places import data_folder
+    from corel.images.known.catalogue import SIZES
+    from corel.images.known.registry import whereabouts
 
     folder = data_folder(root)
     typer.echo(f"{'name':14}{'classes':>8}{'train':>11}{'test':>9}  place (looked for in {folder})")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._kinds import TEXT
+from corel._io.filetype import TEXT
 from corel._terminal import counted
 from corel.cli._data import Root
 from corel.cli._options import Json, Quiet, Report
@@ -67,16 +67,17 @@ def evaluate(
 ) -> None:
     """Measure how well a backbone tells each class from all others, by the paper's protocol: one-vs-all AUC."""
     check_outputs([source, backbone], Output("--out", out, TEXT), Output("--report", report, TEXT))
-    from corel import _arrayfile, images
+    from corel import images
+    from corel._io import arrayfile
     from corel.backbone import Backbone
     from corel.evaluation import evaluate as measure
-    from corel.images._catalogue import SIZES
+    from corel.images.known.catalogue import SIZES
 
     loaded = Backbone.load(backbone)
     size = loaded.network.input_shape[-1]
     data: list[Any]
     if loaded.on_vectors:
-        data = _arrayfile.load_labelled(Path(source).expanduser())
+        data = arrayfile.load_labelled(Path(source).expanduser())
     else:
         data = [images.open(source, split, root=root, size=size, progress=not quiet) for split in ("train", "test")]
     found = measure(

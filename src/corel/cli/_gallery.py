@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._kinds import FIGURE, PARQUET, PDF, TEXT
+from corel._io.filetype import FIGURE, PARQUET, PDF, TEXT
 from corel._terminal import console, printable, progress_bar
 from corel.cli._inputs import NOTHING_NAMED, Files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
@@ -142,7 +142,7 @@ def explain(
     if style not in PICTURES:
         raise ValueError(f"--out {out} ends in {style}; pictures are written as {', '.join(PICTURES)}")
     check_outputs([gallery, image, backbone], Output("--out", out, PICTURES[style]))
-    from corel._atomic import write_atomically
+    from corel._io.atomic import write_atomically
     from corel.gallery import Gallery
 
     with Gallery.open(gallery, backbone) as opened:

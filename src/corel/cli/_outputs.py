@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from corel._atomic import is_stream
-from corel._kinds import kind_of
+from corel._io.atomic import is_stream
+from corel._io.filetype import kind_of
 
 
 class Output(NamedTuple):

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypeAlias
 
-from corel._atomic import appearing
+from corel._io.atomic import appearing
 from corel._terminal import printable
 
 

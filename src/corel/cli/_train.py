@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from corel._config import PRESETS, TrainConfig
-from corel._kinds import BINARY, SAFETENSORS, TEXT
+from corel._io.filetype import BINARY, SAFETENSORS, TEXT
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
 from corel.cli._outputs import Output, check_outputs
+from corel.training.config import PRESETS, TrainConfig
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -125,9 +125,10 @@ def train(
 
 def _opened(source: str | None, features: Path | None, **manner: Any) -> Any:
     """What to train on: images, or the rows of a file."""
-    from corel import _arrayfile, images
+    from corel import images
+    from corel._io import arrayfile
 
-    return images.open(source, **manner) if features is None else _arrayfile.load_features(features)
+    return images.open(source, **manner) if features is None else arrayfile.load_features(features)
 
 
 def _keep(backbone: Backbone, out: Path, report: Path | None, *, images: Any, progress: bool) -> None:

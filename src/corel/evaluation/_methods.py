@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from corel import objectives
-from corel._network import channels_last
 from corel.backbone import Backbone
+from corel.encoders import FeatureHead
+from corel.encoders.base import channels_last
 from corel.evaluation._labelled import Labelled
-from corel.objectives.features import FeatureHead
 from corel.oneclass import ClassBank, backbone_settings
 
 NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from corel._atomic import write_atomically
+from corel._io.atomic import write_atomically
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from corel import images as sources
 from corel._terminal import printable
-from corel.gallery import _encoder
+from corel.gallery import _backbone_lookup
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import Items, prepare
 from corel.gallery._names import check_name, unknown_class
@@ -58,7 +58,7 @@ class Gallery:
 
     """
 
-    def __init__(self, store: Store, given: _encoder.BackboneLike | None) -> None:
+    def __init__(self, store: Store, given: _backbone_lookup.BackboneLike | None) -> None:
         self._store = store
         self._given = given
         self._kept: tuple[tuple[int, int], tuple[str, ...], ClassBank] | None = None
@@ -70,7 +70,7 @@ class Gallery:
     def open(
         cls,
         path: str | os.PathLike[str],
-        backbone: _encoder.BackboneLike | None = None,
+        backbone: _backbone_lookup.BackboneLike | None = None,
         *,
         create: bool = False,
     ) -> Gallery:
@@ -103,7 +103,7 @@ class Gallery:
 
     @cached_property
     def _backbone(self) -> tuple[Backbone, str]:
-        return _encoder.load(self._store.path, self._store.reference, self._given)
+        return _backbone_lookup.load(self._store.path, self._store.reference, self._given)
 
     def classes(self) -> dict[str, int]:
         """Give each class's number of exemplars, in alphabetical order."""
@@ -137,7 +137,7 @@ class Gallery:
         if not len(items):
             raise ValueError("there is no image or vector to enrol; give at least one")
         exemplars = self._encode(items, names, progress=progress)
-        added = self._store.add(_encoder.refer(*self._backbone), exemplars)
+        added = self._store.add(_backbone_lookup.refer(*self._backbone), exemplars)
         counts = dict.fromkeys(names, 0)
         for each, new in zip(names, added, strict=True):
             counts[each] += new

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel import images
-from corel._arrayfile import load_features
+from corel._io.arrayfile import load_features
 from corel.gallery._names import check_name
 
 if TYPE_CHECKING:

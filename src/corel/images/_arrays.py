@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corel import _arrayfile
+from corel._io import arrayfile
 from corel._terminal import track
 from corel.images._convert import from_array
 from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered, only_train
@@ -28,7 +28,7 @@ def read_array(images: NDArray[Any], manner: Manner, source: str = "an array") -
 
 def read_array_file(path: Path, split: str, manner: Manner) -> ImageSet:
     """Read an .npy file, or the entries of an .npz file that belong to `split`."""
-    content = _arrayfile.load(path)
+    content = arrayfile.load(path)
     if isinstance(content, np.ndarray):
         only_train(split, str(path))
         return read_array(content, manner, str(path))
@@ -64,7 +64,7 @@ def _entries(
             only_train(split, str(path))
             found = _labels(content, labels, path)
             return content[images], found, _classes(content, found)
-    if _arrayfile.LABELLED[0] in content:
+    if arrayfile.LABELLED[0] in content:
         raise ValueError(
             f"{path} holds vectors: choose a backbone that `corel train --features` made (--backbone FILE)"
         )

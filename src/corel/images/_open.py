@@ -12,12 +12,12 @@ import numpy as np
 from corel.images._arrays import read_array, read_array_file
 from corel.images._convert import SUFFIXES
 from corel.images._datasets import as_array, read_dataset
-from corel.images._digits import read_digits
 from corel.images._files import list_files, read
 from corel.images._folder import list_folder
-from corel.images._known import KNOWN, NAMES, locate, recognise
 from corel.images._places import data_folder
 from corel.images._set import ImageSet, Manner, only_train
+from corel.images.known.digits import read_digits
+from corel.images.known.registry import KNOWN, NAMES, locate, recognise
 
 _SPLITS = {"train": "train", "test": "test", "val": "test", "validation": "test"}
 

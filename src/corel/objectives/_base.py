@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from corel._config import TrainConfig
-from corel._network import Network
+from corel.encoders.base import Network
+from corel.training.config import TrainConfig
 
 
 class Objective(nn.Module, ABC):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from corel._config import TrainConfig
-from corel.autoencoder import Autoencoder
+from corel.encoders import Autoencoder
 from corel.objectives._base import Objective, image_shape
+from corel.training.config import TrainConfig
 
 
 class Reconstruction(Objective):

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
-from corel._config import TrainConfig
+from corel.encoders.residual import ResidualNetwork
 from corel.objectives._base import Objective, image_shape
-from corel.objectives._residual import ResidualNetwork
 from corel.objectives._views import random_views
+from corel.training.config import TrainConfig
 
 PROJECTED = 128  # units that a projection ends in
 GROWING = (0.0, 0.75)  # shares of the training between which views grow to the size of the images

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from corel._threads import run_chunks
+from corel._compute.threads import run_chunks
 from corel.oneclass import _kernel
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
 

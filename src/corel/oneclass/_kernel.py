@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corel._jit import jit, subkernel
+from corel._compute.jit import jit, subkernel
 
 Points = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]

@@ -1,7 +1,7 @@
 """0-dimensional Vietoris–Rips persistent homology of batches of point clouds, differentiable, with its pairings.
 
 Operators return integers only: with unique pairwise distances the pairing is locally constant (the appendix's first
-lemma), so the death times are a gather and a norm, and one gradient covers every kernel. `_manhattan` is the shortcut
+lemma), so the death times are a gather and a norm, and one gradient covers every kernel. `_fused_l1` is the shortcut
 for the loss of a training step.
 """
 

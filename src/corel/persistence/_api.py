@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from corel.persistence import _manhattan, _ops
+from corel.persistence import _fused_l1, _ops
 from corel.persistence._lengths import edge_lengths
 from corel.persistence._refusals import refuse_no_norm
 
@@ -53,8 +53,8 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     [1.0, 4.0]
     """
     differentiable = torch.is_grad_enabled() and isinstance(points, Tensor) and points.requires_grad
-    if distances is None and not differentiable and _manhattan.applies(points, p):
-        return _manhattan.sorted_lengths(points)
+    if distances is None and not differentiable and _fused_l1.applies(points, p):
+        return _fused_l1.sorted_lengths(points)
     return merge_lengths(points, p, distances=distances).sort(-1).values
 
 

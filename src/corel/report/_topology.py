@@ -12,14 +12,14 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import NDArray
 from torch import Tensor
 
-from corel._config import TrainConfig
 from corel.backbone import Backbone
 from corel.images import ImageSet
-from corel.loss import split_branches
+from corel.losses import split_branches
 from corel.persistence import barcode, death_times, merge_edges, plot_barcode
 from corel.report import _style
 from corel.report._content import Material, Panel, Section
 from corel.training import first_weights
+from corel.training.config import TrainConfig
 
 SAMPLE = 1000  # images whose latents are looked at
 BATCHES = 20  # random batches whose death times are drawn

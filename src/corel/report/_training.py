@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from matplotlib.ticker import MaxNLocator
 
-from corel.autoencoder import Autoencoder
 from corel.backbone import Backbone
+from corel.encoders import Autoencoder
 from corel.report import _style
 from corel.report._content import Material, Panel, Section, Strip, Table
 

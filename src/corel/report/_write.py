@@ -11,7 +11,7 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from corel._atomic import write_atomically
+from corel._io.atomic import write_atomically
 from corel._terminal import Advance, progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone

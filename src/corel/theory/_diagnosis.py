@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from corel.loss import split_branches
+from corel.losses import split_branches
 from corel.persistence import death_times
 from corel.theory._statements import (
     Points,

@@ -1,0 +1,1 @@
+"""How numbers are computed: compiled kernels, threads, memory, precision."""

@@ -1,0 +1,1 @@
+"""Files: atomic writes, arrays, tensors, and telling file types apart."""

@@ -1,0 +1,105 @@
+"""CIFAR-10, CIFAR-100 and CIFAR-20 (CIFAR-100's coarse labels), in the official binary and python layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corel.images._arrays import resize_all
+from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered
+from corel.images.known.cifar_pickle import unpickle
+
+_PIXELS = 3 * 32 * 32  # the red, the green and the blue plane, each row by row
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Where one of the datasets has its images and labels, in both layouts."""
+
+    classes: int
+    batches: Mapping[str, tuple[str, ...]]  # files of each split; the binary layout adds ".bin"
+    label_bytes: int  # before the pixels of a binary record, of which ours is at:
+    label_position: int
+    names_file: str  # binary layout: the names of the classes, one a line
+    meta_file: str  # python layout: a dictionary with the same names at:
+    names_entry: bytes
+    labels_entry: bytes
+
+
+_TEN = {"train": tuple(f"data_batch_{i}" for i in range(1, 6)), "test": ("test_batch",)}
+_HUNDRED = {"train": ("train",), "test": ("test",)}
+CIFAR10 = Variant(10, _TEN, 1, 0, "batches.meta.txt", "batches.meta", b"label_names", b"labels")
+CIFAR20 = Variant(20, _HUNDRED, 2, 0, "coarse_label_names.txt", "meta", b"coarse_label_names", b"coarse_labels")
+CIFAR100 = Variant(100, _HUNDRED, 2, 1, "fine_label_names.txt", "meta", b"fine_label_names", b"fine_labels")
+
+
+def read_cifar(variant: Variant, root: Path, split: str, manner: Manner) -> ImageSet:
+    """Read one split; the number of classes, both named and present, must be the dataset's own."""
+    read = _read_binary if _is_binary(variant, root) else _read_python
+    parts, classes = read(variant, root, split)
+    planes = np.concatenate([pixels for pixels, _ in parts]).reshape(-1, 3, 32, 32)
+    labels = np.concatenate([numbers for _, numbers in parts])
+    _check_classes(variant, root, classes, labels)
+    pixels = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
+    return ImageSet(resize_all(pixels, manner), labels, classes, numbered(split, len(labels)), str(root))
+
+
+def is_cifar(variant: Variant, folder: Path) -> bool:
+    """Tell whether `folder` holds this dataset in either layout."""
+    return _is_binary(variant, folder) or (
+        (folder / variant.batches["train"][0]).is_file() and (folder / variant.meta_file).is_file()
+    )
+
+
+Batches = tuple[list[tuple[UInt8Array, Int64Array]], tuple[str, ...]]
+
+
+def _is_binary(variant: Variant, folder: Path) -> bool:
+    return all((folder / name).is_file() for name in (f"{variant.batches['train'][0]}.bin", variant.names_file))
+
+
+def _read_binary(variant: Variant, root: Path, split: str) -> Batches:
+    record = variant.label_bytes + _PIXELS
+    parts = []
+    for path in (_present(root / f"{name}.bin") for name in variant.batches[split]):
+        data = np.fromfile(path, np.uint8)
+        if not data.size or data.size % record:
+            raise ValueError(f"{path} has {data.size} bytes, not a multiple of {record}; {_anew(root)}")
+        rows = data.reshape(-1, record)
+        parts.append((rows[:, variant.label_bytes :], rows[:, variant.label_position].astype(np.int64)))
+    return parts, tuple((root / variant.names_file).read_text().split())
+
+
+def _read_python(variant: Variant, root: Path, split: str) -> Batches:
+    parts = []
+    for path in (_present(root / name) for name in variant.batches[split]):
+        batch = unpickle(path)
+        pixels, labels = np.asarray(batch.get(b"data")), np.asarray(batch.get(variant.labels_entry))
+        if pixels.dtype != np.uint8 or pixels.shape != (labels.size, _PIXELS) or labels.dtype.kind not in "iu":
+            raise ValueError(f"{path} is not a batch of CIFAR with {variant.classes} classes; {_anew(root)}")
+        parts.append((pixels, labels.astype(np.int64)))
+    names = unpickle(_present(root / variant.meta_file)).get(variant.names_entry, ())
+    return parts, tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
+
+
+def _present(path: Path) -> Path:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing; {_anew(path.parent)}")
+    return path
+
+
+def _check_classes(variant: Variant, root: Path, classes: tuple[str, ...], labels: Int64Array) -> None:
+    present = len(np.unique(labels))
+    if not len(classes) == present == variant.classes:
+        raise ValueError(
+            f"{root} names {len(classes)} classes and has images of {present}, "
+            f"where {variant.classes} are expected; {_anew(root)}"
+        )
+
+
+def _anew(root: Path) -> str:
+    """What to do: fetching leaves a folder alone that looks like the dataset."""
+    return f"remove {root} and fetch it again"

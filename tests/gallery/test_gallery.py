@@ -1,0 +1,315 @@
+"""The gallery: enrolled images are recognised, forgotten ones are not, and each decision keeps its promise."""
+
+from __future__ import annotations
+
+import io
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+from PIL import Image
+
+from corel.backbone import Backbone
+from corel.encoders import Autoencoder
+from corel.encoders.base import Network
+from corel.gallery import Gallery
+from corel.images import ImageSet
+from corel.oneclass import ClassBank
+
+Pixels = NDArray[np.uint8]
+
+
+def coloured(hue: int, count: int, seed: int) -> Pixels:
+    """Images with one strong channel, so that even an untrained encoder tells the hues apart."""
+    random = np.random.default_rng(seed)
+    pixels = random.integers(0, 60, (count, 8, 8, 3))
+    pixels[..., hue] += random.integers(120, 190, (count, 1, 1))
+    return pixels.astype(np.uint8)
+
+
+def make_backbone(seed: int) -> Backbone:
+    torch.manual_seed(seed)
+    network = Autoencoder(branches=4, branch_dim=2, width=4, image_size=8)
+    auxiliary = np.concatenate([coloured(hue, 60, 100 + hue) for hue in range(3)])
+    latents = network.encode(auxiliary).numpy()
+    spread = float(np.abs(latents[::2] - latents[1::2]).sum(1).mean()) / 4
+    background = latents.astype(np.float16).astype(np.float32)
+    return Backbone(network, "autoencoder", spread, 1.0, 100, np.ones((4, 3), np.float32), background, {})
+
+
+@pytest.fixture(scope="module")
+def backbone() -> Backbone:
+    return make_backbone(0)
+
+
+@pytest.fixture
+def path(tmp_path: Path, backbone: Backbone) -> Path:
+    path = tmp_path / "hues.gallery"
+    with Gallery.open(path, backbone, create=True) as gallery:
+        gallery.enroll("red", coloured(0, 40, 1))
+        gallery.enroll("green", coloured(1, 30, 2))
+    return path
+
+
+def test_scores_are_those_of_the_bank_of_its_exemplars(path: Path, backbone: Backbone) -> None:
+    bags = [backbone.encode(coloured(1, 30, 2)), backbone.encode(coloured(0, 40, 1))]  # alphabetical
+    new = coloured(0, 7, 3)
+    bank = ClassBank.of(bags, branches=4, radius=backbone.eta, background=backbone.background)
+    with Gallery.open(path, backbone) as gallery:
+        found = gallery.score(new)
+    assert found.classes == ("green", "red")
+    np.testing.assert_allclose(found.scores, bank.scores(backbone.encode(new)), rtol=1e-6)
+    np.testing.assert_array_equal(found.p_values, bank.p_values(backbone.encode(new)))
+
+
+def test_each_hue_is_recognised_and_a_third_is_none_of_them(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        for hue, name in enumerate(("red", "green")):
+            sets = gallery.classify(coloured(hue, 50, 4), rate=0.05)
+            assert np.mean([each == (name,) for each in sets]) >= 0.8
+        assert np.mean([each == () for each in gallery.classify(coloured(2, 50, 5), rate=0.05)]) >= 0.8
+
+
+def test_a_small_class_is_named_where_it_is_meant(tmp_path: Path, backbone: Backbone) -> None:
+    """Classes are ranked as if all were as large as the largest."""
+    with Gallery.open(tmp_path / "uneven", backbone, create=True) as gallery:
+        gallery.enroll("red", coloured(0, 80, 1))
+        gallery.enroll("green", coloured(1, 5, 2))
+        found = gallery.score(coloured(1, 40, 3))
+    green = found.classes.index("green")
+    assert (found.ranking(0.05)[:, 0] == green).mean() > 0.9
+    bags = [backbone.encode(coloured(1, 5, 2)), backbone.encode(coloured(0, 80, 1))]
+    bank = ClassBank.of(bags, branches=4, radius=backbone.eta, background=backbone.background)
+    np.testing.assert_allclose(found.likeness, bank.likeness(backbone.encode(coloured(1, 40, 3))), rtol=1e-6)
+
+
+def test_a_backbone_that_cannot_be_scored_enrols_nothing(tmp_path: Path, backbone: Backbone) -> None:
+    with Gallery.open(tmp_path / "other", replace(backbone, p=2.0), create=True) as gallery:
+        with pytest.raises(ValueError, match="train with p=1"):
+            gallery.enroll("red", coloured(0, 5, 1))
+        assert gallery.classes() == {}
+
+
+def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        found = gallery.score(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]))
+        with pytest.warns(UserWarning, match="30 exemplars cannot support rate=0.001.*Enrol at least 999"):
+            sets = gallery.classify(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]), rate=0.001)
+    assert sets == found.prediction_sets(0.001)
+    assert all(set(each) == {"red", "green"} for each in sets)  # no class is large enough to reject at 0.1%
+    for rate in (0.001, 0.1, 0.9):
+        for i, (names, order) in enumerate(zip(found.prediction_sets(rate), found.ranking(rate), strict=True)):
+            kept = [c for c in range(2) if found.p_values[i, c] > rate]
+            assert names == tuple(found.classes[c] for c in sorted(kept, key=lambda c: -found.likeness[i, c]))
+            assert names == tuple(found.classes[c] for c in order[: len(kept)])
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, 5, float("nan")])
+def test_a_rate_that_is_none_is_refused(path: Path, backbone: Backbone, rate: float) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            gallery.classify(coloured(0, 1, 3), rate=rate)
+        with pytest.raises(ValueError, match="strictly between 0 and 1"):
+            gallery.score(coloured(0, 1, 3)).prediction_sets(rate)
+
+
+def test_duplicates_by_content_are_counted_and_skipped(path: Path, backbone: Backbone, tmp_path: Path) -> None:
+    first = coloured(0, 40, 1)[:1]
+    Image.fromarray(first[0]).save(tmp_path / "copy.png")
+    Image.fromarray(first[0]).save(tmp_path / "copy.bmp")
+    with Gallery.open(path, backbone) as gallery:
+        assert gallery.enroll("red", np.concatenate([coloured(0, 40, 1), coloured(0, 2, 9)])).duplicates == 40
+        saved = gallery.enroll("red", [tmp_path / "copy.png", tmp_path / "copy.bmp"])
+        assert (saved.added, saved.duplicates) == ({"red": 0}, 2)
+        other = gallery.enroll("other", [tmp_path / "copy.png", tmp_path / "copy.bmp"])
+        assert (other.added, other.duplicates) == ({"other": 1}, 1)
+        assert gallery.classes() == {"green": 30, "other": 1, "red": 42}
+
+
+def test_labelled_images_enrol_under_their_own_names(tmp_path: Path, backbone: Backbone) -> None:
+    pixels = np.concatenate([coloured(0, 3, 1), coloured(1, 2, 2)])
+    labelled = ImageSet(pixels, np.array([0, 0, 0, 2, 2]), ("red", "empty", "green"), list("abcde"), "here")
+    with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
+        assert gallery.enroll(None, labelled).added == {"red": 3, "green": 2}
+        assert [each.source for each in gallery.exemplars("green")] == ["d", "e"]
+        with pytest.raises(ValueError, match="no labels"):
+            gallery.enroll(None, coloured(0, 3, 1))
+
+
+def test_a_label_with_a_slash_enrols_with_a_dash(tmp_path: Path, backbone: Backbone) -> None:
+    shirts = ImageSet(coloured(0, 2, 1), np.array([0, 0]), ("T-shirt/top",), list("ab"), "here")
+    with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
+        assert gallery.enroll(None, shirts).added == {"T-shirt-top": 2}
+
+
+def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        thumbnail = gallery.exemplars("red")[3].thumbnail
+    assert thumbnail is not None
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(thumbnail))), coloured(0, 40, 1)[3])
+
+
+def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, backbone: Backbone) -> None:
+    new = coloured(0, 9, 3)
+    with Gallery.open(path, backbone) as gallery:
+        gallery.score(new)  # what was kept ready must be dropped
+        forgotten = [each.hash[:12] for each in gallery.exemplars("red")[10:]]
+        assert gallery.forget("red", forgotten) == 30
+        after = gallery.score(new)
+    with Gallery.open(path.with_name("other"), backbone, create=True) as other:
+        other.enroll("red", coloured(0, 40, 1)[:10])
+        other.enroll("green", coloured(1, 30, 2))
+        expected = other.score(new)
+    np.testing.assert_array_equal(after.scores, expected.scores)
+    np.testing.assert_array_equal(after.p_values, expected.p_values)
+
+
+def test_another_process_s_change_is_seen(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as mine, Gallery.open(path) as other:
+        assert mine.score(coloured(0, 1, 3)).classes == ("green", "red")
+        other.forget("green")  # without a backbone: forgetting needs none
+        assert mine.score(coloured(0, 1, 3)).classes == ("red",)
+
+
+def test_forgetting_is_all_or_nothing(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        known = gallery.exemplars("red")[0].hash
+        with pytest.raises(ValueError, match="no exemplars have a hash that begins with 'ffffffff'"):
+            gallery.forget("red", [known, "ffffffff"])
+        with pytest.raises(ValueError, match="at least 6 letters"):
+            gallery.forget("red", [known[:2]])
+        assert gallery.classes() == {"green": 30, "red": 40}
+        assert gallery.forget("red") == 40
+        with pytest.raises(ValueError, match="no class 'red'"):
+            gallery.forget("red")
+
+
+def test_explanation_names_the_exemplars_within_the_radius(path: Path, backbone: Backbone) -> None:
+    new = coloured(0, 1, 3)
+    with Gallery.open(path, backbone) as gallery:
+        found = gallery.explain(new, "red")
+        scores = gallery.score(new)
+    assert found.score == scores.scores[0, 1]
+    assert found.p_value == scores.p_values[0, 1]
+    z, bag = (backbone.encode(images).reshape(-1, 4, 2) for images in (new, coloured(0, 40, 1)))
+    distances = np.abs(bag - z).sum(2)
+    for branch, voters in enumerate(found.votes.neighbours):
+        inside = np.flatnonzero(distances[:, branch] <= backbone.eta)
+        assert sorted(voters) == inside.tolist()
+        assert found.votes.counts[branch] == len(inside)
+        assert np.all(np.diff(distances[voters, branch]) >= 0)
+
+
+def test_the_picture_shows_the_voters(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        found = gallery.explain(coloured(0, 1, 3), "red")
+    item, voters, shares = found.draw().axes
+    np.testing.assert_array_equal(item.images[0].get_array(), found.value)
+    canvas = np.asarray(voters.images[0].get_array())
+    nearest = found.exemplars[found.votes.neighbours[2][0]]
+    assert nearest.thumbnail is not None
+    shown = canvas[2 * 10 : 2 * 10 + 8, :8]  # the third row of 8 pixels and a gap of 2
+    np.testing.assert_array_equal(shown, np.asarray(Image.open(io.BytesIO(nearest.thumbnail))))
+    assert voters.get_aspect() == 1  # a cell, one unit wide and one high, is as square as its thumbnail
+    assert voters.get_ylim() == shares.get_ylim()
+    widths = [bar.get_width() for bar in shares.patches if isinstance(bar, Rectangle)]
+    np.testing.assert_allclose(widths[:4], found.votes.counts / 40)
+    assert found.votes.background_rates is not None
+    np.testing.assert_allclose(widths[4:], found.votes.background_rates)
+
+
+def test_the_wrong_backbone_is_refused(path: Path) -> None:
+    other = make_backbone(1)
+    with pytest.raises(ValueError, match="was made with the backbone unnamed"):
+        Gallery.open(path, other)
+    with Gallery.open(path) as gallery, pytest.raises(FileNotFoundError, match="backbone= in Python"):
+        gallery.score(coloured(0, 1, 3))
+
+
+def test_a_gallery_finds_its_backbone_by_path(tmp_path: Path, backbone: Backbone) -> None:
+    backbone.save(tmp_path / "b.safetensors")
+    with Gallery.open(tmp_path / "g", tmp_path / "b.safetensors", create=True) as gallery:
+        gallery.enroll("red", coloured(0, 5, 1))
+    with Gallery.open(tmp_path / "g") as gallery:
+        assert gallery.backbone.digest == backbone.digest
+    make_backbone(1).save(tmp_path / "b.safetensors")  # another one in its place
+    with Gallery.open(tmp_path / "g") as gallery, pytest.raises(FileNotFoundError, match="is not where it was"):
+        gallery.score(coloured(0, 1, 3))
+    with pytest.raises(ValueError, match="was made with the backbone"):
+        Gallery.open(tmp_path / "g", tmp_path / "b.safetensors")
+
+
+def test_bad_input_is_a_sentence_and_changes_nothing(path: Path, backbone: Backbone, tmp_path: Path) -> None:
+    before = path.read_bytes()
+    (tmp_path / "text.png").write_text("not an image")
+    with Gallery.open(path, backbone) as gallery:
+        with pytest.raises(ValueError, match="cannot name a class"):
+            gallery.enroll("../red", coloured(0, 1, 3))
+        with pytest.raises(ValueError, match=r"text\.png"):
+            gallery.enroll("red", [tmp_path / "text.png"])
+        with pytest.raises(ValueError, match="image"):
+            gallery.enroll("red", np.empty((0, 8, 8, 3), np.uint8))
+        with pytest.raises(ValueError, match="did you mean 'green'"):
+            gallery.explain(coloured(0, 1, 3), "greeen")
+        with pytest.raises(ValueError, match="one image"):
+            gallery.explain(coloured(0, 2, 3), "green")
+    assert path.read_bytes() == before
+
+
+class Projection(Network):
+    """An encoder of vectors with five features: the identity on four of them, in two branches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.architecture = {"branches": 2, "branch_dim": 2}
+        self.input_shape = (5,)
+        self.encoder = torch.nn.Linear(5, 4, bias=False)
+        self.encoder.weight.data = torch.eye(4, 5)
+
+    def prepare(self, items: object) -> torch.Tensor:
+        return torch.as_tensor(items)
+
+
+def test_a_backbone_on_vectors_enrols_scores_and_explains_rows(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    background = random.normal(size=(200, 4)).astype(np.float32)
+    vectors = Backbone(Projection(), "autoencoder", 1.0, 1.0, 100, np.ones((2, 3), np.float32), background, {})
+    near = random.normal(2, 0.1, size=(30, 5))
+    with Gallery.open(tmp_path / "g", vectors, create=True) as gallery:
+        assert gallery.enroll("near", near).added == {"near": 30}
+        assert gallery.enroll("near", near).duplicates == 30
+        assert gallery.classify([[2.0] * 5, [-9.0] * 5]) == [("near",), ()]
+        found = gallery.explain([[2.0] * 5], "near")
+        assert found.votes.counts.tolist() == [30, 30]
+        assert found.exemplars[0].thumbnail is None
+        found.draw()
+        with pytest.raises(ValueError, match="row 1 is not finite"):
+            gallery.enroll("near", [[2.0] * 5, [np.nan] * 5])
+        np.save(tmp_path / "near.npy", near)
+        for named in (tmp_path / "near.npy", str(tmp_path / "near.npy"), [tmp_path / "near.npy"]):
+            assert gallery.enroll("near", named).duplicates == 30
+        for others in ("digits", tmp_path, [tmp_path / "near.npy"] * 2, [tmp_path / "a.png"]):
+            with pytest.raises(ValueError, match=r"takes feature vectors: give one \.npy or \.npz file"):
+                gallery.score(others)
+
+
+def test_a_closed_gallery_and_another_thread_s_say_so(path: Path) -> None:
+    with Gallery.open(path) as gallery, ThreadPoolExecutor(1) as pool:
+        with pytest.raises(ValueError, match="once for each thread"):
+            pool.submit(gallery.classes).result()
+        assert gallery.classes() == {"green": 30, "red": 40}
+    with pytest.raises(ValueError, match="was closed"):
+        gallery.classes()
+
+
+def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> None:
+    with (
+        Gallery.open(tmp_path / "g", backbone, create=True) as gallery,
+        pytest.raises(ValueError, match="enrol a class first"),
+    ):
+        gallery.score(coloured(0, 1, 3))
