@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import corel
 from corel.cli import app
 from experiments._registry import EXPERIMENTS
-from tests.images.test_cifar import write_cifar10
+from tests.images.known.test_cifar import write_cifar10
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,8 +9,7 @@ import pytest
 from scipy.io import savemat
 
 from corel import images
-
-from .conftest import Paint
+from tests.images.conftest import Paint
 
 WNIDS = ("n01443537", "n02124075", "n04067472")
 
