@@ -13,7 +13,7 @@ from corel.images._places import cache_folder, data_folder
 from corel.images.known.catalogue import CATALOGUE, SIZES
 from corel.images.known.registry import KNOWN, NAMES
 
-from .test_cifar import write_cifar10
+from tests.images.known.test_cifar import write_cifar10
 
 
 def test_root_then_variable_then_cache(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
