@@ -12,7 +12,6 @@ from corel.images import ImageSet
 from corel.images._places import cache_folder, data_folder
 from corel.images.known.catalogue import CATALOGUE, SIZES
 from corel.images.known.registry import KNOWN, NAMES
-
 from tests.images.known.test_cifar import write_cifar10
 
 

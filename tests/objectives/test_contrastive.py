@@ -115,6 +115,22 @@ def test_views_without_a_size_are_as_large_as_images() -> None:
     assert objective.view_size() == 16
 
 
+def test_views_of_larger_images_are_as_large_as_the_encoder_s_input() -> None:
+    large = np.kron(squares(), np.ones((1, 2, 2, 1), np.uint8))  # 32 pixels
+    backbone = train(large, replace(SMALL, image_size=16, epochs=1))
+    assert backbone.network.input_shape == (3, 16, 16)
+    # Each block of four equal pixels becomes one: the background is that of the images at the encoder's size.
+    objective = Contrastive(replace(SMALL, image_size=16), large.shape[1:])
+    np.testing.assert_array_equal(
+        objective.inputs(torch.from_numpy(large)).numpy()[:, 2:6, 2:6], squares()[:, 2:6, 2:6]
+    )
+
+
+def test_an_encoder_larger_than_the_images_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than the 16 pixels"):
+        Contrastive(replace(SMALL, image_size=32), (16, 16, 3))
+
+
 def test_views_are_the_same_under_autocast() -> None:
     images = torch.rand(4, 3, 16, 16, generator=seeded(9))
     with torch.autocast("cpu", torch.bfloat16):

@@ -36,6 +36,10 @@ class Objective(nn.Module, ABC):
     def observe(self, items: Tensor) -> None:
         """See all items once before the first step, to take from them what is no matter of descent, as a scale."""
 
+    def inputs(self, items: Tensor) -> Tensor:
+        """Turn items as they are trained on into items as the network encodes them; the same unless it says so."""
+        return items
+
     @abstractmethod
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the pretext loss of a batch, a scalar, and the latents ``[b, B·D]`` that connectivity shapes.

@@ -18,7 +18,13 @@ class Reconstruction(Objective):
 
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
-        self.network = Autoencoder(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
+        shape = image_shape(item_shape)
+        if config.image_size not in (None, shape["image_size"]):
+            raise ValueError(
+                f"image_size is {config.image_size} but an autoencoder reconstructs whole images of "
+                f"{shape['image_size']} pixels; open the images at the size that the encoder should see"
+            )
+        self.network = Autoencoder(config.branches, config.branch_dim, config.width, **shape)
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the reconstruction loss of uint8 images ``[b, s, s, channels]`` and their latents."""

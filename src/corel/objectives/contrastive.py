@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy, interpolate, normalize
 
-from corel.encoders.residual import ResidualNetwork
+from corel.encoders import ResidualNetwork, images_of
 from corel.objectives._base import Objective, image_shape
 from corel.objectives._views import random_views
 from corel.training.config import TrainConfig
@@ -29,18 +29,35 @@ class Contrastive(Objective):
 
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
-        self.network = ResidualNetwork(config.branches, config.branch_dim, config.width, **image_shape(item_shape))
-        self.sizes = (min(config.view_size or item_shape[0], item_shape[0]), item_shape[0])
+        shape = image_shape(item_shape)
+        self.item_shape = (shape["channels"], shape["image_size"], shape["image_size"])
+        side = config.image_size or shape["image_size"]
+        if side > shape["image_size"]:
+            raise ValueError(
+                f"image_size is {side}, more than the {shape['image_size']} pixels of the images; lower it"
+            )
+        self.network = ResidualNetwork(
+            config.branches, config.branch_dim, config.width, shape["channels"], image_size=side
+        )
+        self.sizes = (min(config.view_size or side, side), side)
         self.projection = projection(config.branches * config.branch_dim, config.projection)
         self.temperature, self.view_area = config.temperature, config.view_area
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the NT-Xent loss of uint8 images ``[b, s, s, channels]`` and the latents of their first views."""
-        images = self.network.prepare(items)
+        images = images_of(self.item_shape, items)
         views = random_views(torch.cat([images, images]), self.view_size(), self.view_area, generator)
         latents = self.network.encoder(views)
         with torch.autocast(items.device.type, enabled=False):
             return nt_xent(self.projection(latents), self.temperature), latents[: len(items)]
+
+    def inputs(self, items: Tensor) -> Tensor:
+        """Shrink images to the network's side: views are cropped from larger ones, which whole images are not."""
+        if items.shape[1] == self.sizes[1]:
+            return items
+        pixels = items.permute(0, 3, 1, 2).float()
+        shrunk = interpolate(pixels, size=(self.sizes[1], self.sizes[1]), mode="bilinear", antialias=True)
+        return shrunk.round().clamp(0, 255).byte().permute(0, 2, 3, 1)
 
     def view_size(self) -> int:
         """The side of a view at this point of the training: growing by four pixels at a time, then the image's."""

@@ -23,7 +23,7 @@ from corel._compute.memory import keep_freed_memory
 from corel._terminal import counted, progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone
-from corel.encoders.base import Network, channels_last
+from corel.encoders import channels_last
 from corel.losses import ConnectivityLoss, split_branches
 from corel.objectives import Objective
 from corel.persistence import death_times
@@ -88,7 +88,7 @@ def train(
     )
     names: Sequence[str] = getattr(images, "names", [])
     _optimize(objective, run, items, names, accelerator, quiet=not progress)
-    return _finish(objective.network, run, items)
+    return _finish(objective, run, items)
 
 
 def _optimize(
@@ -147,12 +147,12 @@ def _optimize(
                 run.interrupt()
 
 
-def _finish(network: Network, run: Run, items: Tensor) -> Backbone:
+def _finish(objective: Objective, run: Run, items: Tensor) -> Backbone:
     """Encode a sample of the data, which becomes the background and shows the death times that were reached."""
-    config = run.identity.config
+    config, network = run.identity.config, objective.network
     network.eval().load_state_dict(network.stored_state())  # what is measured is what a file will hold
     chosen = _order(config.seed, config.epochs, len(items))[: max(BACKGROUND, config.shaped)]
-    latents = network.encode(items[chosen])
+    latents = network.encode(objective.inputs(items[chosen]))
     whole = len(latents) // config.shaped * config.shaped
     batches = latents[:whole].reshape(-1, config.shaped, latents.shape[1])
     deaths = torch.stack([_extremes(batch, config) for batch in batches]).mean(dim=0)

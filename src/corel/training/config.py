@@ -38,6 +38,9 @@ class TrainConfig:
     zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")
     batch_size: int = _parameter(100, "images per step and process; connectivity is that of a batch")
     cloud_size: int | None = _parameter(None, "latents of each batch that connectivity shapes; None is all of them")
+    image_size: int | None = _parameter(
+        None, "side of the encoder's input; None is the images'. Contrastive views are cropped from larger images"
+    )
     view_size: int | None = _parameter(
         None, "side of the first contrastive views, which grow to the images'; None is theirs"
     )
@@ -65,6 +68,9 @@ class TrainConfig:
             value = getattr(self, name)
             _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
         _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
+        _require(
+            self.image_size is None or self.image_size >= 8, f"image_size must be at least 8, got {self.image_size}"
+        )
         _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
         _require(
             2 <= self.shaped <= self.batch_size,
