@@ -73,10 +73,10 @@ def _corel(points: Points) -> Values:
 
 def _corel_torch(points: Points) -> Values:
     """Our kernel for devices without one of their own, here on the CPU."""
-    from corel.persistence import _boruvka
+    from corel.persistence import boruvka
 
     cloud = torch.from_numpy(points)
-    pairs = _boruvka.merge_edges(_boruvka.pairwise(cloud[None], 1.0))[0]
+    pairs = boruvka.merge_edges(boruvka.pairwise(cloud[None], 1.0))[0]
     deaths: Values = (cloud[pairs[:, 0]] - cloud[pairs[:, 1]]).abs().sum(-1).numpy()
     return deaths
 

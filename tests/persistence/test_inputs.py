@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from corel.persistence import _ops, barcode, death_times, merge_edges, plot_barcode
+from corel.persistence import barcode, death_times, merge_edges, ops, plot_barcode
 from tests.persistence.clouds import gaussian
 
 
@@ -63,7 +63,7 @@ def test_a_length_that_overflows_is_refused_in_every_norm(p: float) -> None:
         death_times(torch.tensor([[[0.0, 0], [1, 1]], [[-3e38, -3e38], [3e38, 3e38]]]), p)
 
 
-@pytest.mark.parametrize("find", [merge_edges, lambda points, p: _ops._by_torch(points[None], p)[0]])
+@pytest.mark.parametrize("find", [merge_edges, lambda points, p: ops._by_torch(points[None], p)[0]])
 @pytest.mark.parametrize("p", [1.0, 1.5])
 def test_an_overflow_of_what_merges_nothing_does_not_matter(find: Callable[[Tensor, float], Tensor], p: float) -> None:
     corner = torch.tensor([[0.0, 0], [3e38, 0], [3e38, 3e38]])

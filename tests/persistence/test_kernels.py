@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from ripser import ripser
 from torch import Tensor
 
+from corel.losses import _fused_l1
 from corel.persistence import (
-    _boruvka,
-    _fused_l1,
-    _ops,
-    _prim,
-    _reduction,
+    boruvka,
     death_times,
     merge_edges,
+    ops,
+    prim,
+    reduction,
 )
 from corel.persistence.simd import lanes, steps, vectors
 from corel.persistence.simd.vectors import LANES
@@ -44,15 +44,15 @@ def by_lanes(points: Tensor, p: float) -> Tensor:
 
 
 def by_torch(points: Tensor, p: float) -> Tensor:
-    return _ops._by_torch(points[None], p)[0]
+    return ops._by_torch(points[None], p)[0]
 
 
 def by_distances(points: Tensor, p: float) -> Tensor:
-    return merge_edges(distances=_boruvka.pairwise(points[None], p)[0])
+    return merge_edges(distances=boruvka.pairwise(points[None], p)[0])
 
 
 def by_reduction(points: Tensor, p: float) -> Tensor:
-    return torch.as_tensor(_reduction.merge_edges(_boruvka.pairwise(points[None], p)[0].double().numpy()))
+    return torch.as_tensor(reduction.merge_edges(boruvka.pairwise(points[None], p)[0].double().numpy()))
 
 
 KERNELS = (by_numba, by_lanes, by_torch, by_distances, by_reduction)
@@ -111,13 +111,13 @@ def test_deaths_are_those_of_ripser_and_gudhi(points: Array) -> None:
 def test_kernels_round_alike_to_the_last_bit(clouds: int, dtype: torch.dtype, p: float) -> None:
     """Nearly tied distances: the order would differ if sums were taken in another order anywhere."""
     points = (1 + 1e-6 * gaussian(clouds, 60, 7, seed=3)).to(dtype)
-    assert torch.equal(merge_edges(points, p), _boruvka.merge_edges(_boruvka.pairwise(points, p)))
+    assert torch.equal(merge_edges(points, p), boruvka.merge_edges(boruvka.pairwise(points, p)))
 
 
 @pytest.mark.parametrize("b", [15, 16, 17, 18, 33, 257, 1500])
 def test_sizes_around_the_vector_width(b: int) -> None:
     points = gaussian(2, b, 10, seed=b, dtype=torch.float32)
-    assert torch.equal(merge_edges(points), _boruvka.merge_edges(_boruvka.pairwise(points, 1)))
+    assert torch.equal(merge_edges(points), boruvka.merge_edges(boruvka.pairwise(points, 1)))
 
 
 @pytest.mark.parametrize("b", [1, 2, 3, 40])
@@ -125,7 +125,7 @@ def test_sizes_around_the_vector_width(b: int) -> None:
 def test_many_clouds_are_as_each_by_itself(n: int, b: int) -> None:
     points = gaussian(n, b, 3, seed=n, dtype=torch.float32).mul(2).round()  # ties abound
     assert torch.equal(merge_edges(points), torch.stack([merge_edges(cloud) for cloud in points]))
-    edges, lengths = _ops.edges_and_powers(points.numpy(), 1.0, in_order=False)
+    edges, lengths = ops.edges_and_powers(points.numpy(), 1.0, in_order=False)
     np.testing.assert_array_equal(np.sort(lengths), death_times(points).numpy())
     pairs = zip(edges.tolist(), merge_edges(points).tolist(), strict=True)
     assert all(sorted(ours) == sorted(expected) for ours, expected in pairs)
@@ -150,8 +150,8 @@ def test_kernels_are_compiled_anew_when_their_instructions_change(kernels: Modul
 
 def test_an_array_in_another_order_is_left_to_the_other_kernel() -> None:
     points = gaussian(LANES, 9, 3, dtype=torch.float32).numpy()
-    edges, _, _ = _prim.merge_edges(np.asfortranarray(points), 1.0)
-    np.testing.assert_array_equal(edges, _prim.merge_edges(points, 1.0)[0])
+    edges, _, _ = prim.merge_edges(np.asfortranarray(points), 1.0)
+    np.testing.assert_array_equal(edges, prim.merge_edges(points, 1.0)[0])
 
 
 def test_clouds_too_large_for_a_lane_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ def test_memory_stays_linear_in_the_points() -> None:
 def test_the_dispatcher_uses_torch_where_there_is_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meta device stands for any other one as far as the choice goes; no value is computed on it."""
     chosen: list[str] = []
-    monkeypatch.setattr(_ops, "refuse_non_finite", lambda clouds: None)
-    monkeypatch.setattr(_ops, "_by_torch", lambda clouds, p: chosen.append(str(clouds.device)))
-    _ops._of_points(torch.empty(1, 3, 2, device="meta"), 1.0)
+    monkeypatch.setattr(ops, "refuse_non_finite", lambda clouds: None)
+    monkeypatch.setattr(ops, "_by_torch", lambda clouds, p: chosen.append(str(clouds.device)))
+    ops._of_points(torch.empty(1, 3, 2, device="meta"), 1.0)
     assert chosen == ["meta"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from corel.persistence import _reduction as reduction
+from corel.persistence import reduction
 
 Z2_MATRICES = hnp.arrays(np.bool_, st.tuples(st.integers(1, 10), st.integers(1, 12)))
 # Small integers, so that ties and duplicate points are common and every distance is exact.

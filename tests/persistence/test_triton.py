@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from corel.persistence import _boruvka
+from corel.persistence import boruvka
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
@@ -24,7 +24,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from corel.persistence import _triton
+from corel.persistence import triton_prim
 
 Clouds: TypeAlias = npt.NDArray[np.floating[Any]]
 Found: TypeAlias = dict[str, list[list[list[int]]]]
@@ -50,11 +50,11 @@ INTERPRET = """
 import sys
 import numpy as np
 import torch
-from corel.persistence import _triton
+from corel.persistence import triton_prim
 clouds = np.load(sys.argv[1])
 edges = {}
 for case in clouds:
-    edges[case] = _triton.merge_edges(torch.from_numpy(clouds[case]), p=float(case.split("|")[2])).numpy()
+    edges[case] = triton_prim.merge_edges(torch.from_numpy(clouds[case]), p=float(case.split("|")[2])).numpy()
 np.savez(sys.argv[2], **edges)
 """
 
@@ -104,8 +104,8 @@ def test_interpreted_edges_are_those_of_kruskal(interpreted: Found, name: str, d
 
 @pytest.mark.parametrize(("name", "dtype", "p"), CASES)
 def test_interpreted_edges_are_those_of_the_torch_kernel(interpreted: Found, name: str, dtype: str, p: float) -> None:
-    distances = _boruvka.pairwise(torch.from_numpy(CLOUDS[name].astype(dtype)), p)
-    assert interpreted[case(name, dtype, p)] == _boruvka.merge_edges(distances).tolist()
+    distances = boruvka.pairwise(torch.from_numpy(CLOUDS[name].astype(dtype)), p)
+    assert interpreted[case(name, dtype, p)] == boruvka.merge_edges(distances).tolist()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -119,7 +119,7 @@ def test_closed_forms(interpreted: Found, dtype: str, p: float) -> None:
 
 @pytest.mark.parametrize("shape", [(3, 1, 4), (0, 5, 4)])
 def test_without_edges_nothing_is_launched(shape: tuple[int, int, int]) -> None:
-    assert _triton.merge_edges(torch.zeros(shape), 1.0).shape == (shape[0], shape[1] - 1, 2)
+    assert triton_prim.merge_edges(torch.zeros(shape), 1.0).shape == (shape[0], shape[1] - 1, 2)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -133,9 +133,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def compiled(architecture: int, dtype: str, p: float, block: int) -> Any:
     signature = {"columns": f"*{dtype}", "codes": "*i64", "deaths": f"*{dtype}", "b": "i32", "dim": "i32"}
     constants = {"P": p, "BLOCK": block}
-    source = ASTSource(_triton._prim, signature | dict.fromkeys(constants, "constexpr"), constants)
+    source = ASTSource(triton_prim._prim, signature | dict.fromkeys(constants, "constexpr"), constants)
     target = GPUTarget("cuda", architecture, 32)
-    return triton.compile(source, target=target, options=_triton.launch_options(block))
+    return triton.compile(source, target=target, options=triton_prim.launch_options(block))
 
 
 @pytest.mark.parametrize("architecture", [80, 90])
@@ -143,7 +143,7 @@ def compiled(architecture: int, dtype: str, p: float, block: int) -> Any:
 @pytest.mark.parametrize(
     ("p", "block"),
     [
-        *itertools.product([1.0], [2, 128, 1024, _triton.MAX_POINTS]),
+        *itertools.product([1.0], [2, 128, 1024, triton_prim.MAX_POINTS]),
         (2.0, 1024),
         (3.0, 1024),
         (math.inf, 1024),

@@ -39,7 +39,7 @@ def fetch(
 @app.command("list", epilog="Example: corel data list --data ~/data")
 def list_known(root: Root = None) -> None:
     """List the datasets known by name, their sizes when complete, and where each one is here."""
-    from corel.images._places import data_folder
+    from corel.images import data_folder
     from corel.images.known.catalogue import SIZES
     from corel.images.known.registry import whereabouts
 

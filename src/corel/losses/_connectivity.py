@@ -8,9 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from corel.persistence import _fused_l1
-from corel.persistence._api import merge_lengths
-from corel.persistence._refusals import is_real
+from corel.losses import _fused_l1
+from corel.persistence import direct_l1
+from corel.persistence.api import merge_lengths
+from corel.persistence.checks import is_real
 
 Reduction = Literal["sum", "mean", "none"]
 ZeroBars = Literal["keep", "drop"]
@@ -47,7 +48,7 @@ def connectivity_loss(
         raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
     if reduction not in ("sum", "mean", "none"):
         raise ValueError(f'reduction must be "sum", "mean" or "none", not {reduction!r}')
-    if distances is None and _fused_l1.applies(z, p):
+    if distances is None and direct_l1.applies(z, p):
         losses = _fused_l1.miss_sums(z, eta, drop_zeros=zero_bars == "drop", together=reduction != "none")
         return losses / math.prod(z.shape[:-2]) if reduction == "mean" else losses
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from corel._terminal import counted
-from corel.persistence._api import Barcode, barcode
+from corel.persistence.api import Barcode, barcode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

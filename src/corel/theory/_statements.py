@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from corel.persistence import death_times
-from corel.persistence._refusals import refuse_no_norm
+from corel.persistence.checks import refuse_no_norm
 
 Points: TypeAlias = Tensor | npt.NDArray[np.floating[Any]]
 

@@ -1,4 +1,4 @@
-"""The path of training steps gives what the operators give, and leaves to them what it cannot do."""
+"""The fast path of the loss agrees with the general path, and steps aside where it cannot work."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
-from corel.losses import connectivity_loss
-from corel.persistence import _fused_l1, death_times
-from corel.persistence._lengths import edge_lengths
-from corel.persistence._ops import merge_edges
-from corel.persistence._prim import _sorted_by_bytes
+from corel._compute import torch_internals
+from corel.losses import _fused_l1, connectivity_loss
+from corel.persistence import death_times, direct_l1
+from corel.persistence.lengths import edge_lengths
+from corel.persistence.ops import merge_edges
+from corel.persistence.prim import _sorted_by_bytes
 from tests.persistence.clouds import gaussian
 
 
@@ -153,8 +154,8 @@ class _Passing(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def test_it_stands_back_where_something_looks_on() -> None:
     points = gaussian(5, 2)
-    assert _fused_l1.applies(points, 1.0)
-    assert _fused_l1.applies(nn.Parameter(points), 1.0)
+    assert direct_l1.applies(points, 1.0)
+    assert direct_l1.applies(nn.Parameter(points), 1.0)
     for other, p in [
         (points, 2.0),
         (points.half(), 1.0),
@@ -162,12 +163,21 @@ def test_it_stands_back_where_something_looks_on() -> None:
         (points[:, :0], 1.0),
         (points.numpy(), 1.0),
     ]:
-        assert not _fused_l1.applies(other, p)
-    assert not _fused_l1.applies(points.to("meta"), 1.0)
+        assert not direct_l1.applies(other, p)
+    assert not direct_l1.applies(points.to("meta"), 1.0)
     with forward_ad.dual_level():
-        assert not _fused_l1.applies(points, 1.0)
+        assert not direct_l1.applies(points, 1.0)
     with _Passing():  # type: ignore[no-untyped-call]
-        assert not _fused_l1.applies(points, 1.0)
+        assert not direct_l1.applies(points, 1.0)
+
+
+@pytest.mark.parametrize("name", ["_transforms_active", "_modes_active", "_tracing"])
+def test_a_torch_without_a_private_name_takes_the_general_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = gaussian(4, 9, 3).requires_grad_()
+    fast = connectivity_loss(points, 1.0)
+    monkeypatch.setattr(torch_internals, name, torch_internals._absent)
+    assert not direct_l1.applies(points, 1.0)
+    torch.testing.assert_close(connectivity_loss(points, 1.0), fast)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")

@@ -10,8 +10,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from corel.persistence._boruvka import in_death_order
-from corel.persistence._refusals import refuse_overflow
+from corel.persistence.boruvka import in_death_order
+from corel.persistence.checks import refuse_overflow
 
 # 32 warps of four points a lane; a larger cloud's state would spill out of the registers.
 MAX_POINTS = 4096

@@ -14,9 +14,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from corel.persistence import _boruvka, _prim
-from corel.persistence._lengths import edge_lengths
-from corel.persistence._refusals import non_finite, overflow, refuse_no_metric, refuse_non_finite, refuse_overflow
+from corel.persistence import boruvka, prim
+from corel.persistence.checks import non_finite, overflow, refuse_no_metric, refuse_non_finite, refuse_overflow
+from corel.persistence.lengths import edge_lengths
 
 
 @torch.library.custom_op("corel::merge_edges", mutates_args=())
@@ -81,8 +81,8 @@ def _by_device(clouds: Tensor, p: float) -> Tensor:
 
 
 def _by_torch(clouds: Tensor, p: float) -> Tensor:
-    lengths = _boruvka.pairwise(clouds, p)
-    edges = _boruvka.merge_edges(lengths.clamp(max=torch.finfo(lengths.dtype).max))
+    lengths = boruvka.pairwise(clouds, p)
+    edges = boruvka.merge_edges(lengths.clamp(max=torch.finfo(lengths.dtype).max))
     # As with every kernel, only a merging edge must not overflow.
     refuse_overflow(lengths.flatten(1).gather(1, edges[..., 0] * clouds.shape[1] + edges[..., 1]))
     return edges
@@ -102,7 +102,7 @@ def _scales(extents: Tensor) -> Tensor:
 @functools.cache
 def _triton() -> ModuleType | None:
     try:
-        return importlib.import_module("corel.persistence._triton")
+        return importlib.import_module("corel.persistence.triton_prim")
     except ImportError:  # torch for CUDA without Triton: Windows, some builds
         return None
 
@@ -115,13 +115,13 @@ def _of_distances(matrices: Tensor) -> Tensor:
     # No -0.0, whose bits are those of a large number.
     matrices = (matrices / 2 + matrices.mT / 2).clamp(min=0).abs()
     if matrices.device.type == "cpu":
-        return torch.from_numpy(edges_and_powers(matrices.numpy(), _prim.PRECOMPUTED)[0])
-    return _boruvka.merge_edges(matrices)
+        return torch.from_numpy(edges_and_powers(matrices.numpy(), prim.PRECOMPUTED)[0])
+    return boruvka.merge_edges(matrices)
 
 
-def edges_and_powers(clouds: _prim.Array, p: float, *, in_order: bool = True) -> tuple[_prim.Array, _prim.Array]:
-    """What `_prim.merge_edges` finds in ``clouds [n, b, D]``; its troubles are raised."""
-    edges, powers, trouble = _prim.merge_edges(clouds, p, in_order=in_order)
+def edges_and_powers(clouds: prim.Array, p: float, *, in_order: bool = True) -> tuple[prim.Array, prim.Array]:
+    """What `prim.merge_edges` finds in ``clouds [n, b, D]``; its troubles are raised."""
+    edges, powers, trouble = prim.merge_edges(clouds, p, in_order=in_order)
     if trouble > 0:
         raise non_finite(*divmod(trouble - 1, clouds.shape[1]))
     if trouble < 0:

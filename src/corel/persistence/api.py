@@ -7,9 +7,9 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from corel.persistence import _fused_l1, _ops
-from corel.persistence._lengths import edge_lengths
-from corel.persistence._refusals import refuse_no_norm
+from corel.persistence import direct_l1, ops
+from corel.persistence.checks import refuse_no_norm
+from corel.persistence.lengths import edge_lengths
 
 
 class Barcode(NamedTuple):
@@ -38,8 +38,8 @@ def merge_edges(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     [[0, 2], [1, 2]]
     """
     if distances is None:
-        return cast("Tensor", _ops.merge_edges(_checked_points(points, p).detach(), float(p)))
-    return cast("Tensor", _ops.merge_edges_of_distances(_checked_distances(points, distances).detach()))
+        return cast("Tensor", ops.merge_edges(_checked_points(points, p).detach(), float(p)))
+    return cast("Tensor", ops.merge_edges_of_distances(_checked_distances(points, distances).detach()))
 
 
 def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tensor | None = None) -> Tensor:
@@ -53,8 +53,8 @@ def death_times(points: Tensor | None = None, p: float = 1.0, *, distances: Tens
     [1.0, 4.0]
     """
     differentiable = torch.is_grad_enabled() and isinstance(points, Tensor) and points.requires_grad
-    if distances is None and not differentiable and _fused_l1.applies(points, p):
-        return _fused_l1.sorted_lengths(points)
+    if distances is None and not differentiable and direct_l1.applies(points, p):
+        return direct_l1.sorted_lengths(points)
     return merge_lengths(points, p, distances=distances).sort(-1).values
 
 

@@ -1,0 +1,44 @@
+"""The private names of torch that corel uses, and what happens in a torch that lacks them.
+
+The fast path for L1 (`persistence.direct_l1`, and the connectivity loss on top of it) computes in numpy, where torch
+cannot look on. So it must stand back whenever something watches or rewrites torch's operators. For torch.compile there
+is a public question. For the rest there is none:
+
+| private name                               | tells whether                                  | without it          |
+|--------------------------------------------|------------------------------------------------|---------------------|
+| torch._C._are_functorch_transforms_active  | torch.func is at work (vmap, grad, jvp)        | counts as active    |
+| torch._C._len_torch_dispatch_stack         | a TorchDispatchMode is active (fake tensors)   | counts as active    |
+| torch._C._is_tracing                       | torch.jit.trace records                        | counts as active    |
+| torch.autograd.forward_ad._current_level   | forward-mode derivatives are taken (-1: none)  | counts as active    |
+
+"Counts as active" means that the general path runs: results stay the same, a training step takes longer. A test removes
+each name in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+
+def _absent() -> bool:
+    return True
+
+
+_transforms_active: Callable[[], Any] = getattr(torch._C, "_are_functorch_transforms_active", _absent)
+_modes_active: Callable[[], Any] = getattr(torch._C, "_len_torch_dispatch_stack", _absent)
+_tracing: Callable[[], Any] = getattr(torch._C, "_is_tracing", _absent)
+
+
+def is_plain_eager() -> bool:
+    """Whether operators run at once and nothing looks on: no compile, export, trace, func, mode or forward mode."""
+    return (
+        getattr(forward_ad, "_current_level", 0) < 0
+        and not torch.compiler.is_compiling()
+        and not _tracing()
+        and not _transforms_active()
+        and not _modes_active()
+    )
