@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import logging
 import math
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -22,9 +17,10 @@ from torch import Tensor
 
 from corel import objectives
 from corel._io import tensorfile
-from corel._io.atomic import appearing
+from corel._io.atomic import write_atomically
 from corel._terminal import printable
 from corel.encoders.base import Network, channels_last
+from corel.encoders.export import to_onnx
 
 KIND, VERSION = "corel backbone", 1
 
@@ -153,38 +149,15 @@ class Backbone:
 
         The input is called "images" and is ``[n, 3, s, s]`` in [0, 1], or "vectors" and is ``[n, d]``.
         """
-        if importlib.util.find_spec("onnxscript") is None:
-            raise ModuleNotFoundError("exporting to ONNX needs packages that are not here: pip install 'corel[onnx]'")
-        example = torch.zeros(2, *self.network.input_shape)
-        with _exporter_silenced():
-            program = torch.onnx.export(
-                self.network.encoder, (example,), dynamo=True, verbose=False,
-                input_names=["vectors" if self.on_vectors else "images"], output_names=["latents"],
-                dynamic_shapes=({0: torch.export.Dim("n")},),
-            )  # fmt: skip
-        assert program is not None
-        with appearing(Path(path)) as temporary:
-            program.save(temporary)
+        name = "vectors" if self.on_vectors else "images"
+        content = to_onnx(self.network.encoder, torch.zeros(2, *self.network.input_shape), name, ["latents"])
+        write_atomically(Path(path), content)
 
     def _tensors(self) -> dict[str, Tensor]:
         weights = {f"network.{name}": tensor for name, tensor in self.network.stored_state().items()}
         # Half precision is plenty for a background: its rounding is far below the spread of the latents.
         background = torch.from_numpy(self.background).half()
         return {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
-
-
-@contextmanager
-def _exporter_silenced() -> Iterator[None]:
-    """Keep back the exporter's own deprecations and what it cannot find: nothing a caller can act on."""
-    logger = logging.getLogger("torch.onnx")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(before)
 
 
 def shipped() -> list[str]:

