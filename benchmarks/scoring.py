@@ -24,7 +24,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from benchmarks._timing import take_turns
 from corel.oneclass import ClassBank
-from experiments._record import record
+from measuring.record import record
 
 BRANCHES, DIMENSION, RADIUS = 16, 10, 2.0
 EXEMPLARS, BACKGROUND = 120, 4000

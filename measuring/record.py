@@ -13,12 +13,10 @@ from typing import Any
 
 from corel._io.atomic import write_atomically
 
-RESULTS = Path(__file__).parent / "results"
+REPOSITORY = Path(__file__).parents[1]
 
 
-def record(
-    name: str, *, config: dict[str, Any], results: Any, seed: int | None, seconds: float, folder: Path = RESULTS
-) -> Path:
+def record(name: str, *, config: dict[str, Any], results: Any, seed: int | None, seconds: float, folder: Path) -> Path:
     """Write ``folder/name.json`` atomically and return its path."""
     document = {
         "name": name,
@@ -35,14 +33,14 @@ def record(
     return path
 
 
-def read(name: str, folder: Path = RESULTS) -> dict[str, Any]:
+def read(name: str, folder: Path) -> dict[str, Any]:
     """The document that `record` wrote under this name."""
     document: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
     return document
 
 
 @functools.cache  # what is edited while a long experiment runs is not what runs
-def commit(repository: Path = RESULTS.parents[1]) -> str:
+def commit(repository: Path = REPOSITORY) -> str:
     """The commit the numbers were made from, marked when code or weights had changes; other results decide nothing."""
     head = _git(repository, "rev-parse", "--short=12", "HEAD")
     changes = _git(repository, "status", "--porcelain", "--", "src", "*.py", "constraints.txt")

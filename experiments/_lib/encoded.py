@@ -14,7 +14,7 @@ from corel.backbone import Backbone
 from corel.evaluation import draw_exemplars
 from corel.images import ImageSet
 from corel.oneclass import ClassBank, backbone_settings
-from experiments._trainings import split
+from experiments._lib.trainings import split
 
 DRAWS = 5
 

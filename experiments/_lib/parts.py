@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments._record import RESULTS, read, record
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read, record
 
 
 @dataclass(frozen=True)

@@ -5,28 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments._parts import progress
-from experiments._record import RESULTS
-
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
+from experiments._lib.parts import progress
+from experiments._lib.paths import FIGURES, RESULTS
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A module with a `main` that reads the command line, called by a name that is also its record's."""
+    """A module of `experiments.studies` whose `main` takes arguments; its record has the same name."""
 
     name: str
     reproduces: str
     minutes: float  # on two cores
     needs: tuple[str, ...] = ()  # folders it must be given
-    source: str | None = None  # the module, where it is not called as the experiment is
-    arguments: tuple[str, ...] = ()
     figure_only: bool = False
 
     @property
     def module(self) -> str:
         """What to import."""
-        return f"experiments.{self.source or self.name}"
+        return f"experiments.studies.{self.name}"
 
     @property
     def command(self) -> str:
@@ -58,8 +54,8 @@ EXPERIMENTS = {
         Experiment("lifetimes", "Figure 6 and supplement: death times per branch", 2, BOTH),
         Experiment("density", "Lemma 1 against practice: neighbours within β", 3, BOTH),
         Experiment("variability", "out-of-class variability: AUC by number of classes", 4, DATA),
-        Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA, source="contrast"),
-        Experiment("contrast", "contrast and controls on the test splits", 30, DATA, arguments=("--report",)),
+        Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA),
+        Experiment("contrast", "contrast and controls on the test splits", 30, DATA),
         Experiment("domains", "which shipped encoder suits which images", 6, DATA),
         Experiment("conformal", "decisions at a rate", 15, DATA),
         Experiment("classify", "conformal prediction sets over ten classes", 3, DATA),

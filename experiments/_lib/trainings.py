@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-
-import torch
 
 import corel.images
 from corel.backbone import Backbone, shipped
 from corel.images import ImageSet
 from corel.training import TrainConfig, train
+from measuring.threads import limited_to
 
 SOURCES = {
     "cifar10": "CIFAR-10, train split",
@@ -24,15 +21,6 @@ SOURCES = {
 }
 EPOCHS = 12  # of the ablations: by then AUC has stopped to grow (experiments/results/backbones.json)
 FULL = 30  # of the encoders that ship
-
-
-def folders(description: str | None, needs: Sequence[str] = ("data",)) -> argparse.Namespace:
-    """Read the command line of an experiment that takes no more than its folders."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    help_of = {"data": "where the datasets are laid out", "runs": "checkpoints and backbones of the trainings"}
-    for need in needs:
-        parser.add_argument(f"--{need}", type=Path, required=True, help=help_of[need])
-    return parser.parse_args()
 
 
 @functools.lru_cache(maxsize=2)
@@ -94,14 +82,3 @@ def train_once(images: Callable[[], ImageSet], config: TrainConfig, file: Path, 
         with limited_to(threads):  # their number decides the weights
             train(images(), config, run_dir=file.with_suffix("")).save(file)
     return Backbone.load(file)
-
-
-@contextmanager
-def limited_to(threads: int) -> Iterator[None]:
-    """Let torch, and the kernels that follow it, use so many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

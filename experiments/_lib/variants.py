@@ -13,9 +13,9 @@ from corel.images import ImageSet
 from corel.losses import ConnectivityLoss
 from corel.training import TrainConfig, first_weights
 from experiments import paper
-from experiments._encoded import DRAWS, Encoded
-from experiments._parts import Part, run_parts
-from experiments._trainings import EPOCHS, auxiliary_of_figures, split, trained
+from experiments._lib.encoded import DRAWS, Encoded
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import EPOCHS, auxiliary_of_figures, split, trained
 
 EVALUATED = "cifar10"
 EXEMPLARS = tuple(paper.WEIGHT_ABLATION[20])

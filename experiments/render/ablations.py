@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments import paper
-from experiments._parts import results
-from experiments._record import RESULTS, read
-from experiments._shown import figure, is_substituted, listed, not_run, origin, section, seed_span
-from experiments._tables import SCORES, markdown, signed
+from experiments._lib.names import SCORES
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import figure, is_substituted, listed, not_run, origin, section, seed_span
+from experiments.render.tables import markdown, signed
 
 LARGE = "5000"  # exemplars at which the paper compares branches
 

@@ -7,10 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments._parts import results
-from experiments._record import RESULTS, read
-from experiments._shown import not_run, section
-from experiments._tables import DATASETS, SCORES, markdown, signed
+from experiments._lib.names import DATASETS, SCORES
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import not_run, section
+from experiments.render.tables import markdown, signed
 
 UNTUNED, MATCHED, QUANTILE, BEST = "radius η", "matched radius", "radius of 5%", "best radius"
 NEIGHBOURS = "5 nearest neighbours"

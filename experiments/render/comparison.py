@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from experiments import paper
-from experiments._parts import is_complete, results
-from experiments._record import RESULTS, read
-from experiments._shown import listed, not_run, section, seed_span
-from experiments._tables import DATASETS, SCORES, Row, markdown, pairing, signed
+from experiments._lib.baselines import ORACLE, OURS, PUBLISHED, summarize
+from experiments._lib.names import DATASETS, SCORES, pairing
+from experiments._lib.parts import is_complete, results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import listed, not_run, section, seed_span
+from experiments.render.tables import Row, markdown, signed
 
 CLOSE = 0.01
-OURS = "corel on the images ADT scored"  # as `experiments.baselines` names it
 ADT_120 = next(r.auc for r in paper.TABLE_1 if (r.evaluated, r.method, r.exemplars) == ("cifar10", "ADT", 120))
 CONTRASTIVE = "tiny-imagenet-contrastive-16x10"
 ENCODERS = {
@@ -54,12 +56,10 @@ def comparison(records: Path = RESULTS) -> str:
     """Every method on CIFAR-10 from 120 images of a class, beside its published value; and whether the claim holds."""
     if pending := not_run("baselines", "table1", "stronger", "parameters", records=records):
         return pending
-    from experiments.baselines import ORACLE, PUBLISHED, summarise
-
     baselines, counts = results("baselines", records), results_of("parameters", records)
     subset = baselines.pop(OURS)
     rows: list[Row] = []
-    means = summarise([*baselines.values()])
+    means = summarize([*baselines.values()])
     for name, mean in means.items():
         seconds = mean["fit seconds"] + mean["score seconds"]
         low = ADT_120 if name.startswith("ADT") else None
@@ -88,11 +88,9 @@ def standing(records: Path = RESULTS) -> str:
     """The paper's claim as the measurements have it, in one paragraph."""
     if pending := not_run("baselines", "table1", "stronger", records=records):
         return pending
-    from experiments.baselines import ORACLE, summarise
-
     found = results("baselines", records)
     del found[OURS]
-    return _standing(summarise([*found.values()]), _ours(records), ORACLE)
+    return _standing(summarize([*found.values()]), _ours(records), ORACLE)
 
 
 def _standing(means: dict[str, dict[str, float]], ours: dict[tuple[str, str], float], oracle: str) -> str:
@@ -131,8 +129,6 @@ def classes(records: Path = RESULTS) -> str:
     """The baselines class by class: from 120 images here, from all 5,000 as published."""
     if pending := not_run("baselines", records=records):
         return pending
-    from experiments.baselines import PUBLISHED
-
     found = [row for name, row in results("baselines", records).items() if name != OURS]
     names = list(dict.fromkeys(name for row in found for name in row["auc"]))
     auc = {(name, row["class"]): row["auc"][name] for row in found for name in row["auc"]}

@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/reproduction.md anew from committed results: ``python -m experiments.readme``.
+"""Write the tables of README.md and docs/reproduction.md from committed results: `make readme`.
 
 A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; NAME is one of `TABLES`.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 from corel._io.atomic import write_atomically
-from experiments import _ablations, _benefit, _comparison, _encoders, _speed, _studies, _tables
-from experiments._registry import EXPERIMENTS
-from experiments._tables import markdown
+from experiments._lib.paths import ROOT
+from experiments._lib.registry import EXPERIMENTS
+from experiments.render import ablations, benefit, comparison, encoders, geometry, speed, tables
+from experiments.render.tables import markdown
 
-ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reproduction.md")
 
 
@@ -27,14 +26,14 @@ def commands() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
-        _tables.results, _tables.cells, _tables.epochs, _tables.rejection, _tables.sets, _tables.tables, _tables.toy,
-        _comparison.table1, _comparison.comparison, _comparison.standing, _comparison.classes, _comparison.parameters,
-        _comparison.published, _comparison.scores,
-        _ablations.branching, _ablations.weights, _studies.radius, _studies.lifetimes, _ablations.control,
-        _ablations.worth, _studies.variability, _studies.density, commands,
-        _encoders.precision, _encoders.longer, _encoders.stronger, _encoders.variants, _encoders.domains,
-        _benefit.benefit, _benefit.brings,
-        _speed.speed, _speed.targets, _speed.runtime, _speed.step, _speed.scoring, _speed.costs,
+        tables.results, tables.cells, tables.epochs, tables.rejection, tables.sets, tables.tables, tables.toy,
+        comparison.table1, comparison.comparison, comparison.standing, comparison.classes, comparison.parameters,
+        comparison.published, comparison.scores,
+        ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
+        ablations.worth, geometry.variability, geometry.density, commands,
+        encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
+        benefit.benefit, benefit.brings,
+        speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments import paper
-from experiments._parts import results
-from experiments._record import RESULTS, read
-from experiments._shown import listed, not_run, section
-from experiments._tables import DATASETS, SCORES, markdown, pairing, signed
+from experiments._lib.names import DATASETS, SCORES, pairing
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import listed, not_run, section
+from experiments.render.tables import markdown, signed
 
 KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
 

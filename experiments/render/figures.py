@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 
 from corel._io.atomic import write_atomically
 from experiments import paper
-from experiments._parts import is_complete, results
-from experiments._record import RESULTS, read
-from experiments._tables import DATASETS
+from experiments._lib.names import DATASETS
+from experiments._lib.parts import is_complete, results
+from experiments._lib.paths import FIGURES, RESULTS
+from experiments._lib.record import read
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 STYLES = ("C0o-", "C1s--", "C2^:", "C3D-.")
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from experiments import paper
-from experiments._parts import results
-from experiments._record import RESULTS, read
-from experiments._shown import figure, is_substituted, listed, not_run, origin, section
-from experiments._tables import DATASETS, markdown, pairing, signed
+from experiments._lib.names import DATASETS, pairing
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import figure, is_substituted, listed, not_run, origin, section
+from experiments.render.tables import markdown, signed
 
 
 def radius(records: Path = RESULTS) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments._parts import is_complete
-from experiments._record import read
-from experiments._registry import EXPERIMENTS
-from experiments._tables import DATASETS
+from experiments._lib.names import DATASETS
+from experiments._lib.parts import is_complete
+from experiments._lib.record import read
+from experiments._lib.registry import EXPERIMENTS
 
 NOT_COMPARED = "no difference from the authors' numbers is given"
 

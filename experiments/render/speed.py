@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from experiments._record import read
-from experiments._tables import markdown
+from experiments._lib.paths import BENCHMARKS
+from experiments._lib.record import read
+from experiments.render.tables import markdown
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks" / "results"
 OURS, COUNT, DEFAULT = "corel", "corel, count", "corel, contrast with p-values"
 STEP_TARGET = 1.4  # times the plain loop, with bfloat16 convolutions
 SHARE_TARGET = 3.0  # percent of a step

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from experiments import paper
-from experiments._record import RESULTS, read
+from experiments._lib.names import pairing
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
 
-DATASETS = {
-    "cifar10": "CIFAR-10", "cifar20": "CIFAR-20", "cifar100": "CIFAR-100",
-    "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet",
-}  # fmt: skip
-SCORES = ("count", "contrast")
 Row = Sequence[str]
 
 
@@ -155,11 +152,6 @@ def toy() -> str:
 
 def _moment(epoch: int | None) -> str:
     return {None: "the data", 0: "untrained"}.get(epoch, f"{epoch} epochs")
-
-
-def pairing(auxiliary: str, evaluated: str) -> str:
-    """An encoder's data and the data whose classes it tells apart."""
-    return f"{DATASETS[auxiliary]} → {DATASETS[evaluated]}"
 
 
 def _number(count: int) -> str:

@@ -8,8 +8,8 @@ With neither word it does both.
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ from corel.backbone import Backbone
 from corel.evaluation import evaluate
 from corel.images import ImageSet
 from corel.training import TrainConfig, train
-from experiments import _cards, _trainings, paper
-from experiments._record import record
+from experiments import paper
+from experiments._lib import command, trainings
+from experiments._lib.paths import SHIPPED
+from experiments._lib.record import record
+from experiments.render import cards
 
-SHIPPED = Path(__file__).parents[1] / "src" / "corel" / "backbones"
 SOURCES = ("cifar10", "tiny-imagenet")
 SEEDS = (0, 1, 2)
 STAGES = (5, 10, 15, 20, 25, 30)  # epochs after which a backbone is kept; the last ones are measured and shipped
@@ -35,7 +37,7 @@ def train_all(data: Path, runs: Path, sources: list[str], seeds: list[int]) -> N
     """Train one backbone a source and seed; run again after any interruption, it continues."""
     for seed in seeds:
         for source in sources:
-            images = _trainings.titled(corel.images.open(source, root=data), source)
+            images = trainings.titled(corel.images.open(source, root=data), source)
             for epochs in STAGES:
                 if not _stage(runs, source, seed).exists():
                     backbone = train(images, TrainConfig(epochs=epochs, seed=seed), run_dir=runs / f"{source}-{seed}")
@@ -101,7 +103,7 @@ def fold_auc(backbone: Backbone, images: ImageSet) -> float:
 def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
     cells = [cell for cell in results["cells"] if (cell["auxiliary"], cell["seed"]) == (source, SEEDS[0])]
     backbone.metadata["auc"] = {
-        f"{_cards.TESTS[cell['evaluated']]}, m = {EXEMPLARS}, count": cell["count"]["auc"] for cell in cells
+        f"{cards.TESTS[cell['evaluated']]}, m = {EXEMPLARS}, count": cell["count"]["auc"] for cell in cells
     }
     name = f"{source}-{backbone.branches}x{backbone.branch_dim}"
     backbone.save(SHIPPED / f"{name}.safetensors")
@@ -109,25 +111,19 @@ def _ship_one(backbone: Backbone, source: str, results: dict[str, Any]) -> None:
     log = {"digest": backbone.digest, "metadata": backbone.metadata, "cells": cells, "means": means}
     seconds = sum(epoch["seconds"] for epoch in backbone.metadata["history"])
     record(name, config=backbone.metadata["config"], results=log, seed=SEEDS[0], seconds=seconds, folder=SHIPPED)
-    (SHIPPED / f"{name}.md").write_text(_cards.card(name, source, backbone, cells, means))
+    (SHIPPED / f"{name}.md").write_text(cards.card(name, source, backbone, cells, means))
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command.parser(__name__, __doc__, ("data", "runs"))
     parser.add_argument("what", choices=["train", "ship"], nargs="?", help="one of both; both by default")
-    parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
-    parser.add_argument("--runs", type=Path, required=True, help="checkpoints and backbones of the trainings")
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
     parser.add_argument("--threads", type=int, default=1, help="the shipped ones were trained with 1")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     torch.set_num_threads(arguments.threads)
     if arguments.what != "ship":
         train_all(arguments.data, arguments.runs, arguments.sources, arguments.seeds)
     if arguments.what != "train":
         ship(arguments.data, arguments.runs, arguments.seeds)
-
-
-if __name__ == "__main__":
-    main()

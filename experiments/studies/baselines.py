@@ -8,12 +8,11 @@ experiments/results/baselines.json when it is done; a stopped run goes on. ``--m
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,19 +26,16 @@ from corel.baselines import ADT, DAGMM, DSEBM, OCSVM, Baseline, DeepSVDD
 from corel.evaluation import draw_exemplars, evaluate
 from corel.images import ImageSet
 from experiments import paper
-from experiments._parts import Part, run_parts
+from experiments._lib import command
+from experiments._lib.baselines import ORACLE, OURS, PUBLISHED, Row
+from experiments._lib.parts import Part, run_parts
 
 METHODS: dict[str, Baseline] = {
     "OC-SVM (CAE)": OCSVM(), "DAGMM": DAGMM(), "DSEBM": DSEBM(), "Deep-SVDD": DeepSVDD(), "ADT": ADT(),
 }  # fmt: skip
-# The published OC-SVM is the best of a grid by test AUC: an upper bound that nobody could have reached beforehand.
-ORACLE = "OC-SVM (CAE), best of the grid by test AUC"
-PUBLISHED = {name: name for name in paper.BASELINES_BY_CLASS} | {ORACLE: "OC-SVM (CAE)"}
 GRID = tuple(product(np.arange(1, 10) / 10, 2.0 ** np.arange(-7, 3)))  # ν and γ
 BACKBONES = ("cifar10-16x10", "tiny-imagenet-16x10", "tiny-imagenet-contrastive-16x10")
-OURS = "corel on the images ADT scored"
 
-Row = dict[str, Any]
 Labels = NDArray[np.bool_]
 
 
@@ -122,22 +118,6 @@ def describe(baseline: Baseline, protocol: Protocol) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name not in hidden} | {"protocol": vars(protocol)}
 
 
-def summarise(rows: list[Row]) -> dict[str, dict[str, float]]:
-    """Mean AUC of each score over the classes, beside the published mean, and seconds a class."""
-    names = dict.fromkeys(name for row in rows for name in row["auc"])
-    means = {}
-    for name in names:
-        own = [row for row in rows if name in row["auc"]]
-        means[name] = {"auc": float(np.mean([row["auc"][name] for row in own]))}
-        means[name] |= {
-            key: float(np.mean([row[key] for row in own]))
-            for key in ("fit seconds", "score seconds", "test images", "parameters")
-        }
-        if name in PUBLISHED:
-            means[name]["published"] = paper.BASELINE_MEANS[PUBLISHED[name]]
-    return means
-
-
 def ours(train: ImageSet, test: ImageSet, protocol: Protocol) -> Row:
     """What corel reaches from the same exemplars on the test images that ADT scored."""
     subset = stratified(test, protocol.adt_test_images, protocol.seed)
@@ -150,13 +130,12 @@ def ours(train: ImageSet, test: ImageSet, protocol: Protocol) -> Row:
     }  # fmt: skip
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line and measure what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
+    parser = command.parser(__name__, __doc__, ("data",))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--classes", nargs="+", help="names of classes; all by default")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     train, test = (corel.images.open("cifar10", split, root=arguments.data) for split in ("train", "test"))
     unknown = set(arguments.classes or ()) - set(train.classes)
     if unknown:

@@ -8,7 +8,7 @@ which know no radius. Writes experiments/results/benefit.json.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,13 +22,14 @@ from corel.backbone import Backbone
 from corel.evaluation import draw_exemplars
 from corel.evaluation._methods import nearest_neighbours
 from corel.training import TrainConfig
-from experiments._encoded import Doubles, Encoded, one_vs_all
-from experiments._parts import Part, run_parts
-from experiments._tables import SCORES
-from experiments._trainings import folders, trained
-from experiments.contrastive import FIRST, radii_of
-from experiments.control import matched_radius
-from experiments.stronger import THREADS
+from experiments._lib.command import folders
+from experiments._lib.encoded import Doubles, Encoded, one_vs_all
+from experiments._lib.names import SCORES
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import trained
+from experiments.studies.contrastive import FIRST, radii_of
+from experiments.studies.control import matched_radius
+from experiments.studies.stronger import THREADS
 
 AUXILIARY, EVALUATED = "tiny-imagenet", ("cifar10", "tiny-imagenet")
 EXEMPLARS, DRAWS = (10, 30, 120), 3
@@ -127,9 +128,9 @@ def _measure(recipe: Recipe, encoder: str, data: Path, runs: Path) -> dict[str, 
     return measure(recipe.trained(encoder, data, runs), radii_for(recipe, encoder, data, runs), EVALUATED, data)
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, train and measure what is missing."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "shares": SHARES, "decided": DECIDED, "rate": RATE}
     parts = [
         Part(

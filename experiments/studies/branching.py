@@ -5,10 +5,13 @@ Writes experiments/results/branching.json and docs/figures/branching.png.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from corel.training import TrainConfig
-from experiments import _figures
-from experiments._trainings import EPOCHS, folders
-from experiments._variants import run_variants
+from experiments._lib.command import folders
+from experiments._lib.trainings import EPOCHS
+from experiments._lib.variants import run_variants
+from experiments.render import figures
 
 VARIANTS = {
     f"{branches} × {160 // branches}": TrainConfig(branches=branches, branch_dim=160 // branches, epochs=EPOCHS)
@@ -16,8 +19,8 @@ VARIANTS = {
 }
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     run_variants("branching", VARIANTS, arguments.data, arguments.runs)
-    _figures.save("branching")
+    figures.save("branching")

@@ -8,6 +8,7 @@ the ranking by score. It writes experiments/results/classify.json.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 
 from corel._terminal import track
 from corel.oneclass import ClassBank, prediction_sets
-from experiments._record import record
-from experiments.conformal import SCORES, Setting, setting_from_command_line
+from experiments._lib.record import record
+from experiments.studies.conformal import SCORES, Setting, setting_from_command_line
 
 EXEMPLARS, DRAWS, RATES = 120, 5, (0.01, 0.05, 0.1, 0.2)
 
@@ -49,6 +50,6 @@ def _mean_and_spread(values: list[float]) -> dict[str, Any]:
     return {"mean": float(np.mean(values)), "spread": float(np.std(values, ddof=1))}
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line and measure."""
-    run(setting_from_command_line(__doc__))
+    run(setting_from_command_line(__name__, __doc__, argv))

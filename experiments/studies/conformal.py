@@ -7,8 +7,8 @@ alone varies by about ±.02. It writes experiments/results/conformal.json and do
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,9 +22,10 @@ import corel.images
 from corel._terminal import progress_bar
 from corel.backbone import Backbone
 from corel.oneclass import ClassBank, allowed_rejections, backbone_settings
-from experiments._record import read, record
+from experiments._lib import command
+from experiments._lib.paths import FIGURES
+from experiments._lib.record import read, record
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 BACKBONE = "tiny-imagenet-16x10"
 CURVE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 EXEMPLARS = (10, 20, 50, 120, 250, 500)
@@ -135,16 +136,15 @@ def _draw_growth(axes: Axes, rows: list[dict[str, Any]], style: str, label: str)
     axes.plot([row["exemplars"] for row in able], [row["outside"][at] for row in able], style, ms=4, label=label)
 
 
-def setting_from_command_line(description: str | None) -> Setting:
+def setting_from_command_line(module: str, description: str | None, argv: Sequence[str]) -> Setting:
     """Read where the data is and which backbone to take."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
+    parser = command.parser(module, description, ("data",))
     parser.add_argument("--backbone", default=BACKBONE, help="name or path")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     return Setting.load(arguments.data, arguments.backbone)
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
-    run(setting_from_command_line(__doc__))
+    run(setting_from_command_line(__name__, __doc__, argv))
     draw_figure()

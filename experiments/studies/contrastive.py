@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -26,12 +26,13 @@ from corel.images import ImageSet
 from corel.objectives import _views, contrastive
 from corel.oneclass import backbone_settings
 from corel.training import TrainConfig
-from experiments import _pretexts
-from experiments._encoded import DRAWS, Encoded, Latents
-from experiments._parts import Part, run_parts
-from experiments._tables import SCORES
-from experiments._trainings import auxiliary_images, folders, split, train_once
-from experiments.control import in_batch_distances
+from experiments._lib import pretexts
+from experiments._lib.command import folders
+from experiments._lib.encoded import DRAWS, Encoded, Latents
+from experiments._lib.names import SCORES
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import auxiliary_images, split, train_once
+from experiments.studies.control import in_batch_distances
 
 AUXILIARY, IMAGES = "tiny-imagenet", 20_000
 EXEMPLARS = 120
@@ -50,13 +51,13 @@ BACKGROUND = 4_000  # latents, as many as a backbone holds
 
 # By what name a variant asks for it: where in the library it goes, and what.
 PRETEXTS: dict[str, tuple[Any, str, Any]] = {
-    "decoupled": (contrastive, "nt_xent", _pretexts.decoupled),
-    "Barlow Twins": (contrastive, "nt_xent", _pretexts.barlow_twins),
-    "L1 distance": (contrastive, "nt_xent", _pretexts.by_distance),
-    "decorrelated": (contrastive, "nt_xent", _pretexts.decorrelated),
-    "three layers": (contrastive, "projection", _pretexts.deeper_projection),
-    "several crops": (contrastive.Contrastive, "forward", _pretexts.several_crops),
-    "momentum": (contrastive.Contrastive, "forward", _pretexts.momentum),
+    "decoupled": (contrastive, "nt_xent", pretexts.decoupled),
+    "Barlow Twins": (contrastive, "nt_xent", pretexts.barlow_twins),
+    "L1 distance": (contrastive, "nt_xent", pretexts.by_distance),
+    "decorrelated": (contrastive, "nt_xent", pretexts.decorrelated),
+    "three layers": (contrastive, "projection", pretexts.deeper_projection),
+    "several crops": (contrastive.Contrastive, "forward", pretexts.several_crops),
+    "momentum": (contrastive.Contrastive, "forward", pretexts.momentum),
 }
 
 
@@ -189,9 +190,9 @@ def _measure(variant: Variant, data: Path, runs: Path) -> dict[str, Any]:
     return measure(backbone, data, variant.mirrored)
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, train and measure what is missing."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     parts = [
         Part(name, variant.settings(), partial(_measure, variant, arguments.data, arguments.runs))
         for name, variant in VARIANTS.items()

@@ -7,6 +7,7 @@ all branches and one for each. Writes experiments/results/control.json and docs/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from corel.losses import split_branches
 from corel.training import TrainConfig
-from experiments import _figures
-from experiments._encoded import DRAWS, Encoded, Latents
-from experiments._parts import Part, run_parts
-from experiments._trainings import EPOCHS, auxiliary_of_figures, folders, trained
-from experiments._variants import EVALUATED
+from experiments._lib.command import folders
+from experiments._lib.encoded import DRAWS, Encoded, Latents
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import EPOCHS, auxiliary_of_figures, trained
+from experiments._lib.variants import EVALUATED
+from experiments.render import figures
 
 EXEMPLARS = (10, 50, 120, 500)
 SCORES = ("count", "contrast")
@@ -82,11 +84,11 @@ def _measure(way: str, data: Path, runs: Path) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     auxiliary = auxiliary_of_figures(arguments.data)
     settings = {"auxiliary": auxiliary, "epochs": EPOCHS, "exemplars": EXEMPLARS}
     parts = [Part(way, settings, partial(_measure, way, arguments.data, arguments.runs)) for way in WAYS]
     run_parts("control", parts, {**settings, "evaluated": EVALUATED, "draws": DRAWS})
-    _figures.save("control")
+    figures.save("control")

@@ -7,7 +7,7 @@ each with its own β̂. Writes experiments/results/density.json and docs/figures
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from corel.backbone import Backbone
 from corel.losses import split_branches
 from corel.theory import diagnose, guaranteed_neighbours
 from corel.training import TrainConfig
-from experiments import _figures
-from experiments._encoded import Doubles, Latents
-from experiments._parts import Part, run_parts
-from experiments._trainings import FULL, auxiliary_of_figures, folders, split, trained
+from experiments._lib.command import folders
+from experiments._lib.encoded import Doubles, Latents
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import FULL, auxiliary_of_figures, split, trained
+from experiments.render import figures
 
 EXEMPLARS = (100, 120, 200, 500, 1000, 2000)
 DRAWS = 3
@@ -68,13 +69,13 @@ def _measure_set(name: str, auxiliary: str, data: Path, runs: Path) -> dict[str,
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     auxiliary = auxiliary_of_figures(arguments.data)
     settings = {"auxiliary": auxiliary, "exemplars": EXEMPLARS, "draws": DRAWS}
     parts = [
         Part(name, settings, partial(_measure_set, name, auxiliary, arguments.data, arguments.runs)) for name in SETS
     ]
     run_parts("density", parts, {**settings, "batch_size": TrainConfig().batch_size})
-    _figures.save("density")
+    figures.save("density")

@@ -6,14 +6,16 @@ many exemplars as the smallest dataset has. Writes experiments/results/domains.j
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 
 from corel.backbone import Backbone, shipped
 from corel.evaluation import evaluate
-from experiments._parts import Part, run_parts
-from experiments._trainings import folders, split
+from experiments._lib.command import folders
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import split
 
 SETS = ("cifar10", "fashion-mnist", "digits")
 EXEMPLARS, DRAWS = 80, 3
@@ -26,9 +28,9 @@ def measure(encoder: str, dataset: str, data: Path) -> dict[str, float]:
     return {row.method: row.mean for row in found.summary()}
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line and measure what is missing."""
-    arguments = folders(__doc__)
+    arguments = folders(__name__, __doc__, argv, ("data",))
     settings = {"exemplars": EXEMPLARS, "draws": DRAWS}
     parts = [
         Part(f"{encoder} → {dataset}", {**settings, "encoder": Backbone.load(encoder).digest},

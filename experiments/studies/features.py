@@ -13,7 +13,7 @@ a row with 5 gives it a fair chance.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,8 @@ from sklearn.svm import OneClassSVM
 from corel._terminal import track
 from corel.oneclass import OneClass
 from corel.training import TrainConfig, train
-from experiments._record import record
+from experiments._lib import command
+from experiments._lib.record import record
 
 TABLES: dict[str, Callable[..., Any]] = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris}
 ENROLLED, SPLITS, STEPS = 20, 5, 600
@@ -43,8 +44,9 @@ Aucs = dict[str, float]
 Method = Callable[[Rows, Rows], Rows]  # enrolled rows and rows to rank, to a score of each that is higher in the class
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Measure every table, print and record."""
+    command.parser(__name__, __doc__).parse_args(argv)
     torch.set_num_threads(1)  # the head is so small that a second thread only waits
     started = time.perf_counter()
     splits = [(table, split) for table in TABLES for split in range(SPLITS)]

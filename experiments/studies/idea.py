@@ -7,8 +7,7 @@ Distances are Euclidean here, so that balls are round; corel's default is L1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -24,8 +23,9 @@ from torch import Tensor
 
 from corel.losses import connectivity_loss
 from corel.persistence import death_times, merge_edges
+from experiments._lib import command
+from experiments._lib.paths import FIGURES
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 ETA = 2.0
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#9a9a9a"
 
@@ -151,8 +151,9 @@ def _frame(panel: Axes) -> None:
     panel.spines[:].set_color("lightgrey")
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Write the figures; the same points give the same files."""
+    command.parser(__name__, __doc__).parse_args(argv)
     for name, figure in (("growing", growing()), ("idea", idea())):
         with mpl.rc_context({"svg.hashsalt": name}):
             figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None})

@@ -5,6 +5,7 @@ Writes experiments/results/lifetimes.json and docs/figures/lifetimes.png.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 from corel.backbone import Backbone
 from corel.theory import diagnose
 from corel.training import TrainConfig
-from experiments import _figures
-from experiments._parts import Part, run_parts
-from experiments._trainings import FULL, auxiliary_of_figures, folders, split, trained
+from experiments._lib.command import folders
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import FULL, auxiliary_of_figures, split, trained
+from experiments.render import figures
 
 BATCHES = 200
 # By auxiliary data the pairs that are compared: its own test split, and all of CIFAR-10 or Tiny-ImageNet's val split.
@@ -43,9 +45,9 @@ def _compare(auxiliary: str, other: str, data: Path, runs: Path) -> dict[str, An
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     figure = auxiliary_of_figures(arguments.data)
     pairs = ORIGINAL if figure in ORIGINAL else SUBSTITUTED
     settings = {"batches": BATCHES}
@@ -55,4 +57,4 @@ def main() -> None:
         for other in others
     ]
     run_parts("lifetimes", parts, {**settings, "auxiliary": figure, "eta": TrainConfig().eta})
-    _figures.save("lifetimes")
+    figures.save("lifetimes")

@@ -5,6 +5,7 @@ The trainings are those of `python -m experiments backbones`, gone on with. Writ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from corel.backbone import Backbone
 from corel.evaluation import evaluate
 from corel.training import TrainConfig, train
 from experiments import paper
-from experiments._parts import Part, run_parts
-from experiments._trainings import folders, split
-from experiments.backbones import DRAWS, EXEMPLARS, SEEDS, STAGES
+from experiments._lib.command import folders
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import split
+from experiments.studies.backbones import DRAWS, EXEMPLARS, SEEDS, STAGES
 
 SOURCE, TARGET, EPOCHS = "cifar10", "tiny-imagenet", paper.EPOCHS
 
@@ -41,9 +43,9 @@ def _measure(seed: int, data: Path, runs: Path) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line and go on with every seed."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     settings = {"epochs": [STAGES[-1], EPOCHS], "exemplars": EXEMPLARS, "draws": DRAWS}
     parts = [
         Part(f"seed {seed}", settings, partial(_measure, seed, arguments.data, arguments.runs)) for seed in SEEDS[1:]

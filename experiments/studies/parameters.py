@@ -6,6 +6,7 @@ Writes experiments/results/parameters.json.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +16,9 @@ from torch import nn
 from corel.backbone import Backbone
 from corel.baselines import Baseline, DeepSVDD
 from corel.encoders import Autoencoder
-from experiments._record import record
-from experiments.baselines import METHODS
+from experiments._lib import command
+from experiments._lib.record import record
+from experiments.studies.baselines import METHODS
 
 
 def counts() -> dict[str, int]:
@@ -47,7 +49,8 @@ def _count(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Count and record."""
+    command.parser(__name__, __doc__).parse_args(argv)
     started = time.perf_counter()
     record("parameters", config={}, results=counts(), seed=0, seconds=time.perf_counter() - started)

@@ -7,12 +7,10 @@ Five epochs of CIFAR-10 each way with three seeds, one-vs-all AUC on folds of it
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 # Where a virtual machine hides how its matrix tiles are laid out, oneDNN's use of them ends the process. Without tiles
@@ -23,12 +21,13 @@ import numpy as np
 import torch
 
 import corel.images
-from benchmarks.train_step import plain_training
 from corel.backbone import Backbone
 from corel.images import ImageSet
 from corel.training import TrainConfig, train
-from experiments._record import record
-from experiments.backbones import fold_auc
+from experiments._lib import command
+from experiments._lib.record import record
+from experiments.studies.backbones import fold_auc
+from measuring.plain import plain_training
 
 SEEDS, EPOCHS = (0, 1, 2), 5
 
@@ -53,12 +52,10 @@ WAYS: dict[str, Callable[[ImageSet, int], Backbone]] = {
 }
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Train all ways, print and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="where the datasets are laid out")
     started = time.perf_counter()
-    images = corel.images.open("cifar10", root=parser.parse_args().data)
+    images = corel.images.open("cifar10", root=command.folders(__name__, __doc__, argv, ("data",)).data)
     results: dict[str, Any] = {}
     for name, way in WAYS.items():
         aucs = [fold_auc(way(images, seed), images) for seed in SEEDS]

@@ -6,6 +6,7 @@ Writes experiments/results/stronger.json and, with card and log, src/corel/backb
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from typing import Any
 from corel.backbone import Backbone
 from corel.evaluation import evaluate
 from corel.training import TrainConfig
-from experiments import _cards
-from experiments._record import record
-from experiments._tables import SCORES
-from experiments._trainings import auxiliary_images, folders, split, train_once
-from experiments.backbones import SHIPPED
+from experiments._lib.command import folders
+from experiments._lib.names import SCORES
+from experiments._lib.paths import SHIPPED
+from experiments._lib.record import record
+from experiments._lib.trainings import auxiliary_images, split, train_once
+from experiments.render import cards
 
 SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
 EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120
@@ -28,7 +30,7 @@ CONTROLLED = ("cifar10",)  # neighbours among the exemplars of 200 classes would
 def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
     """Both scores on each test split, as `corel.evaluate` sums them up, and controls on one."""
     found = {}
-    for target in _cards.TESTS:
+    for target in cards.TESTS:
         train, test = (split(target, part, data) for part in ("train", "test"))
         controls = target in CONTROLLED
         result = evaluate(backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS, controls=controls)
@@ -39,7 +41,7 @@ def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
 def ship(backbone: Backbone, found: dict[str, Any]) -> None:
     """Put the encoder, its card and its log into the package."""
     backbone.metadata["auc"] = {
-        f"{_cards.TESTS[target]}, m = {row['exemplars']}, {row['method']}": row["mean"]
+        f"{cards.TESTS[target]}, m = {row['exemplars']}, {row['method']}": row["mean"]
         for target, rows in found.items()
         for row in rows
         if row["exemplars"] == SHOWN and row["method"] in SCORES
@@ -49,12 +51,12 @@ def ship(backbone: Backbone, found: dict[str, Any]) -> None:
     config = backbone.metadata["config"]
     seconds = sum(epoch["seconds"] for epoch in backbone.metadata["history"])
     record(NAME, config=config, results=log, seed=config["seed"], seconds=seconds, folder=SHIPPED)
-    (SHIPPED / f"{NAME}.md").write_text(_cards.contrastive_card(NAME, SOURCE, backbone, THREADS))
+    (SHIPPED / f"{NAME}.md").write_text(cards.contrastive_card(NAME, SOURCE, backbone, THREADS))
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, train unless it was, measure and ship."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     config = TrainConfig.preset("contrastive")
     file = arguments.runs / f"{NAME}.safetensors"
     backbone = train_once(lambda: auxiliary_images(SOURCE, arguments.data), config, file, THREADS)

@@ -6,6 +6,7 @@ measured. CIFAR-100 as auxiliary data is trained first, the other encoders ship.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from corel.evaluation import evaluate
 from corel.images import ImageSet
 from corel.training import TrainConfig
 from experiments import paper
-from experiments._parts import Part, run_parts
-from experiments._tables import SCORES
-from experiments._trainings import FULL, folders, is_here, split, trained
+from experiments._lib.command import folders
+from experiments._lib.names import SCORES
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import FULL, is_here, split, trained
 
 EXEMPLARS, DRAWS = (80, 120, 500), 5
 CLASSES = {"cifar10": 10, "cifar20": 20, "cifar100": 100, "tiny-imagenet": 200, "imagenet": 1000}
@@ -42,9 +44,9 @@ def _measure(cell: paper.Cell, data: Path, runs: Path) -> dict[str, Any]:
     return {score: {str(row["exemplars"]): row for row in rows if row["method"] == score} for score in SCORES}
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line and measure what there is data for."""
-    arguments = folders(__doc__, ("data", "runs"))
+    arguments = folders(__name__, __doc__, argv)
     here = [name for name in CLASSES if is_here(name, arguments.data)]
     if not here:
         raise FileNotFoundError(

@@ -25,9 +25,10 @@ from corel._io.atomic import write_atomically
 from corel._terminal import progress_bar
 from corel.losses import connectivity_loss
 from corel.theory import diagnose
-from experiments._record import RESULTS, record
+from experiments._lib import command
+from experiments._lib.paths import FIGURES, RESULTS
+from experiments._lib.record import record
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 COLOURS = ("#0072b2", "#d55e00", "#e69f00")  # one per Gaussian, told apart by colour-blind readers too
 
 
@@ -163,9 +164,14 @@ def table(shots: Sequence[Snapshot]) -> str:
     return "\n".join([f"{'batch':>5}  {'points':<16}" + "".join(f" {name:>7}" for name in ("α̂", "ε̂", "β̂")), *rows])
 
 
-def main(toy: Toy | None = None, results: Path = RESULTS, figures: Path = FIGURES) -> None:
+def main(argv: Sequence[str]) -> None:
+    """Run the experiment with the paper's settings."""
+    command.parser(__name__, __doc__).parse_args(argv)
+    run(Toy(), RESULTS, FIGURES)
+
+
+def run(toy: Toy, results: Path, figures: Path) -> None:
     """Run the experiment, print its table, write its record and its figure."""
-    toy = toy or Toy()
     start = time.perf_counter()
     shots = snapshots(toy)
     print(table(shots))

@@ -6,6 +6,7 @@ and docs/figures/variability.png.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel.backbone import Backbone
-from experiments import _figures
-from experiments._encoded import DRAWS, Doubles, Encoded
-from experiments._parts import Part, run_parts
-from experiments._tables import SCORES
-from experiments._trainings import folders
+from experiments._lib.command import folders
+from experiments._lib.encoded import DRAWS, Doubles, Encoded
+from experiments._lib.names import SCORES
+from experiments._lib.parts import Part, run_parts
+from experiments.render import figures
 
 DATASET, EXEMPLARS, SUBSETS = "tiny-imagenet", 120, 500
 BACKBONES = {"cifar10": "cifar10-16x10", "tiny-imagenet": "tiny-imagenet-16x10"}
@@ -65,10 +66,10 @@ def _measure(backbone: str, data: Path) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
-    data = folders(__doc__).data
+    data = folders(__name__, __doc__, argv, ("data",)).data
     settings = {"exemplars": EXEMPLARS, "subsets": SUBSETS, "classes": SIZES}
     parts = [Part(name, settings, partial(_measure, file, data)) for name, file in BACKBONES.items()]
     run_parts("variability", parts, {**settings, "dataset": DATASET, "draws": DRAWS})
-    _figures.save("variability")
+    figures.save("variability")

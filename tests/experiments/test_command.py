@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 
 import pytest
 
 from experiments import __main__ as command
-from experiments._parts import Part, run_parts
-from experiments._registry import EXPERIMENTS, Experiment
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.registry import EXPERIMENTS, Experiment
 
 FOLDER = Path(command.__file__).parent
 
 
 def test_every_module_is_registered() -> None:
-    modules = {path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_")}
-    assert {each.source or each.name for each in EXPERIMENTS.values()} == modules - {"paper", "readme"}
+    modules = {path.stem for path in (FOLDER / "studies").glob("*.py") if not path.stem.startswith("_")}
+    assert {each.name for each in EXPERIMENTS.values()} == modules
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda each: each.name)
@@ -26,9 +25,8 @@ def test_every_experiment_has_a_main(experiment: Experiment) -> None:
     assert "main" in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
-def test_the_list_names_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["experiments", "--list"])
-    assert command.main() == 0
+def test_the_list_names_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--list"]) == 0
     heading, *lines = capsys.readouterr().out.splitlines()
     assert heading.split() == ["name", "what", "it", "reproduces", "minutes", "done"]
     assert [line.split()[0] for line in lines[: len(EXPERIMENTS)]] == list(EXPERIMENTS)
@@ -55,21 +53,17 @@ def test_status_counts_parts(tmp_path: Path) -> None:
         (["toy", "--data", "x"], "unrecognized arguments"),
     ],
 )
-def test_bad_commands_are_explained(
-    arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["experiments", *arguments])
+def test_bad_commands_are_explained(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        command.main()
+        command.main(arguments)
     assert stopped.value.code == 2
     assert sentence in capsys.readouterr().err
 
 
 def test_table_1_without_any_data_is_a_failure_that_says_what_to_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["experiments", "table1", "--data", str(tmp_path), "--runs", str(tmp_path)])
-    assert command.main() == 1
+    assert command.main(["table1", "--data", str(tmp_path), "--runs", str(tmp_path)]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
     assert f"run `corel data fetch cifar10 {tmp_path}`" in printed.err

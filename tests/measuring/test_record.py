@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from experiments._record import commit
+from measuring.record import commit
 
 
 def git(repository: Path, *arguments: str) -> str:

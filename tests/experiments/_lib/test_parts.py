@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from experiments._parts import Part, is_complete, progress, results, run_parts
+from experiments._lib.parts import Part, is_complete, progress, results, run_parts
 
 
 class Work:

@@ -18,16 +18,17 @@ from corel.encoders import Autoencoder
 from corel.objectives import _views
 from corel.objectives import contrastive as objectives
 from corel.training import TrainConfig
-from experiments import _pretexts, benefit, contrastive
-from experiments._encoded import Encoded, one_vs_all
-from experiments._trainings import FULL, trained
-from experiments._variants import untrained_connectivity
-from experiments.control import in_batch_distances, matched_radii, matched_radius
-from experiments.density import neighbours
-from experiments.lifetimes import measure
-from experiments.parameters import fitted
-from experiments.table1 import enough
-from experiments.variability import over_subsets, pairwise_aucs, subset_auc
+from experiments._lib import pretexts
+from experiments._lib.encoded import Encoded, one_vs_all
+from experiments._lib.trainings import FULL, trained
+from experiments._lib.variants import untrained_connectivity
+from experiments.studies import benefit, contrastive
+from experiments.studies.control import in_batch_distances, matched_radii, matched_radius
+from experiments.studies.density import neighbours
+from experiments.studies.lifetimes import measure
+from experiments.studies.parameters import fitted
+from experiments.studies.table1 import enough
+from experiments.studies.variability import over_subsets, pairwise_aucs, subset_auc
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 NOWHERE = Path("nowhere")
@@ -127,21 +128,21 @@ def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPa
 def test_the_losses_of_the_variants_know_their_extremes() -> None:
     """Views that agree, and all of them orthogonal; temperature one."""
     same = torch.eye(4).repeat(2, 1)
-    assert _pretexts.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
+    assert pretexts.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
     apart = 16 * torch.arange(3.0)[:, None].repeat(2, 1)  # of three images on a line, and both views of each alike
     ends, middle = (math.log(1 + sum(2 * math.exp(-gap) for gap in gaps)) for gaps in ((1, 2), (1, 1)))
     together = torch.tensor([[1.0, 1], [2, 2], [3, 3]]).repeat(2, 1)  # two dimensions that say the same
-    assert (_pretexts.decorrelated(together, 1.0) - objectives.nt_xent(together, 1.0)).item() == pytest.approx(0.1)
-    assert _pretexts.by_distance(apart, 1.0).item() == pytest.approx((2 * ends + middle) / 3)
+    assert (pretexts.decorrelated(together, 1.0) - objectives.nt_xent(together, 1.0)).item() == pytest.approx(0.1)
+    assert pretexts.by_distance(apart, 1.0).item() == pytest.approx((2 * ends + middle) / 3)
     spread = torch.tensor([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]).repeat(2, 1)
     agreement = 3 / 4  # of a coordinate with itself, whose variance is taken over three of four
-    assert _pretexts.barlow_twins(spread, 1.0).item() == pytest.approx(2 * (1 - agreement) ** 2 / 10, abs=1e-4)
+    assert pretexts.barlow_twins(spread, 1.0).item() == pytest.approx(2 * (1 - agreement) ** 2 / 10, abs=1e-4)
 
 
 def test_a_variant_is_in_force_for_its_training_alone() -> None:
     usual = objectives.GROWING, _views.HUE, objectives.nt_xent
     with contrastive.Variant(constants={"GROWING": (0.5, 1.0), "HUE": 0.0}, loss="decoupled").in_force():
-        assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == ((0.5, 1.0), 0.0, _pretexts.decoupled)
+        assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == ((0.5, 1.0), 0.0, pretexts.decoupled)
     assert (objectives.GROWING, _views.HUE, objectives.nt_xent) == usual
 
 
@@ -175,10 +176,10 @@ def test_small_crops_leave_no_trace_in_what_the_norms_remember() -> None:
 def test_the_slow_copy_follows_and_is_not_trained() -> None:
     objective = objectives.Contrastive(TrainConfig.preset("contrastive", width=4), (32, 32, 3))
     names = set(objective.state_dict())
-    first = next(_pretexts._slow_copy(objective).parameters()).clone()
+    first = next(pretexts._slow_copy(objective).parameters()).clone()
     with torch.no_grad():
         next(objective.network.encoder.parameters()).add_(1)
-    torch.testing.assert_close(next(_pretexts._slow_copy(objective).parameters()), first + 1 - _pretexts.KEPT)
+    torch.testing.assert_close(next(pretexts._slow_copy(objective).parameters()), first + 1 - pretexts.KEPT)
     assert set(objective.state_dict()) == names
 
 

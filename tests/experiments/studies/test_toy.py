@@ -8,14 +8,15 @@ import pytest
 import torch
 
 from corel.theory import connectivity_interval
-from experiments import _record, toy
+from experiments._lib.record import read
+from experiments.studies import toy
 
 SMALL = toy.Toy(points=60, batch_sizes=(10, 60), epochs=(1, 2), measured_batches=3)
 
 
 def test_it_prints_records_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    toy.main(SMALL, results=tmp_path, figures=tmp_path / "figures")
-    document = _record.read("toy", tmp_path)
+    toy.run(SMALL, tmp_path, tmp_path / "figures")
+    document = read("toy", tmp_path)
     assert [row["epoch"] for row in document["results"]] == [None, 0, 1, 2] * 2
     assert document["config"]["points"] == 60
     *printed, wrote = capsys.readouterr().out.splitlines()
