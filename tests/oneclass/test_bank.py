@@ -219,10 +219,13 @@ def test_likeness_does_not_know_how_often_a_class_was_repeated(with_background: 
     once, other, z = (rng.normal(size=(rows, 6)) for rows in (10, 30, 20))
     background = rng.normal(size=(50, 6)) if with_background else None
     settings = {"branches": 2, "radius": 2.0, "background": background}
-    bank = ClassBank.of([once, np.tile(once, (3, 1)), other, other[:0]], **settings)
+    bank = ClassBank.of([once, np.tile(once, (3, 1)), other[:20], other[:0], other], **settings)
     likeness = bank.likeness(z)
     np.testing.assert_allclose(likeness[:, 0], likeness[:, 1], rtol=1e-12)
-    np.testing.assert_array_equal(likeness[:, 1:3], bank.scores(z)[:, 1:3])  # those as large as the largest
+    assert bank.sizes.mean() == 18
+    average = ClassBank.of([other[:18]], **settings)
+    np.testing.assert_allclose(bank.likeness(z, [10, 30, 20, 0, 30])[:, 4], likeness[:, 4])
+    np.testing.assert_array_equal(average.likeness(z), average.scores(z))
     assert (likeness[:, 3] <= likeness.min(axis=1)).all()
     even = ClassBank.of([other, np.tile(once, (3, 1))], **settings)
     np.testing.assert_array_equal(even.likeness(z), even.scores(z))
