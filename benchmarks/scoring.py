@@ -53,7 +53,7 @@ class Problem:
     def bank(self, score: str) -> ClassBank:
         """The classes as corel scores them, what is kept between calls already computed."""
         bank = ClassBank.of(
-            list(self.classes), branches=BRANCHES, radius=RADIUS, background=self.background, score=score
+            list(self.classes), branches=BRANCHES, radius=RADIUS, background=self.background, method=score
         )
         bank.p_values(self.points[:1])
         return bank

@@ -42,7 +42,7 @@ class Encoded:
     def bank(self, m: int, draw: int, score: str = "count") -> ClassBank:
         """All classes, with m exemplars each."""
         chosen = draw_exemplars(self.images, m, 0, draw)
-        return ClassBank.of([self.train[rows] for rows in chosen], **self.settings, score=score)
+        return ClassBank.of([self.train[rows] for rows in chosen], **self.settings, method=score)
 
     def scores(self, m: int, draw: int, score: str = "count") -> Doubles:
         """Scores `[n, C]` of the test images against m exemplars of each class."""

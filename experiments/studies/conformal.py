@@ -62,7 +62,7 @@ class Setting:
         rng = np.random.default_rng([m, draw])
         rows = [np.flatnonzero(self.train_labels == c) for c in range(self.train_labels.max() + 1)]
         bags = [self.train[rng.choice(own, m, replace=False)] for own in rows]
-        return ClassBank.of(bags, **backbone_settings(self.backbone), score=score)
+        return ClassBank.of(bags, **backbone_settings(self.backbone), method=score)
 
 
 def run(setting: Setting) -> None:

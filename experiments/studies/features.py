@@ -86,7 +86,7 @@ def _ours(known: Rows, split: int) -> dict[str, Method]:
     backbone = train(known, replace(CONFIG, epochs=epochs, seed=split), progress=False)
 
     def method(score: str) -> Method:
-        model = OneClass.from_backbone(backbone, score=score)
+        model = OneClass.from_backbone(backbone, method=score)
         return lambda few, rows: model.fit(backbone.encode(few)).score_samples(backbone.encode(rows))
 
     return {f"corel, {score}": method(score) for score in ("count", "contrast")}

@@ -19,7 +19,7 @@ from corel import objectives
 from corel._io import tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import printable
-from corel.encoders.base import Network, channels_last
+from corel.encoders.base import Embedding, Network, channels_last
 from corel.encoders.export import to_onnx
 
 KIND, VERSION = "corel backbone", 1
@@ -93,8 +93,16 @@ class Backbone:
 
         An `ImageSet` is taken too; a backbone on vectors takes floats ``[n, features]``.
         """
-        items = getattr(images, "pixels", images)
-        return self.network.encode(items, batch_size, progress=progress).numpy()
+        latents: NDArray[np.float32] = self.embed(images, batch_size, progress=progress).latents
+        return latents
+
+    def embed(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> Embedding:
+        """Give the latents, and the features ``[n, F]`` that the cosine score compares, in one pass.
+
+        The features of a residual network are its stages' means over places; elsewhere they are the latents.
+        """
+        found = self.network.embed(getattr(images, "pixels", images), batch_size, progress=progress)
+        return Embedding(*(part.numpy() for part in found))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the one file, atomically."""

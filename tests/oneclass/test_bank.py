@@ -80,7 +80,7 @@ def test_scores_and_p_values_follow_their_definitions(problem: dict[str, Any]) -
     scores, p_values = bank.assess(problem["points"])
     setting = problem["branches"], problem["radius"], problem["background"]
     shared = problem["branches"] * np.log(PRIOR / (bank.sizes + PRIOR))
-    raw = scores if bank.score == "count" else scores - shared
+    raw = scores if bank.method == "count" else scores - shared
     for t, z in enumerate(problem["points"]):
         for c, bag in enumerate(problem["bags"]):
             assert raw[t, c] == pytest.approx(oracle_score(z, bag.astype(float), *setting), abs=1e-9)
@@ -261,8 +261,8 @@ def test_no_points_give_no_rows() -> None:
     [
         ({"branches": 3}, "4 latent columns cannot be split into branches=3"),
         ({"radius": 0.0}, "radius must be positive and finite"),
-        ({"score": "density"}, 'must be "auto", "count" or "contrast"'),
-        ({"score": "contrast"}, "pass background="),
+        ({"method": "density"}, "must be one of 'auto', 'count', 'contrast'"),
+        ({"method": "contrast"}, "pass background="),
         ({"background": np.zeros((3, 2))}, "background has 2 columns but the exemplars have 4"),
         ({"background": np.full((3, 4), np.nan)}, "NaN or infinity in row 0"),
         ({"offsets": [0, 1]}, "offsets must rise from 0 to the 2 exemplars"),

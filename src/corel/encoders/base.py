@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,19 @@ from torch import Tensor, nn
 from corel._terminal import track
 
 Module = TypeVar("Module", bound=nn.Module)
+
+
+class Embedding(NamedTuple):
+    """What one pass of an encoder gives.
+
+    Attributes:
+        latents: the paper's latents ``[n, branches·branch_dim]``.
+        features: what the encoder knows before it makes latents, ``[n, F]``; the latents where it offers no more.
+
+    """
+
+    latents: Any
+    features: Any
 
 
 class Network(nn.Module, ABC):
@@ -41,17 +54,32 @@ class Network(nn.Module, ABC):
             for name, tensor in self.state_dict().items()
         }
 
-    @torch.no_grad()
+    @property
+    def feature_count(self) -> int:
+        """The number F of features of an item."""
+        return self.architecture["branches"] * self.architecture["branch_dim"]
+
+    def embed_batch(self, prepared: Tensor) -> Embedding:
+        """Run one batch, which `prepare` returned, through the encoder."""
+        latents = self.encoder(prepared)
+        return Embedding(latents, latents)
+
     def encode(self, items: Any, batch_size: int = 500, *, progress: bool = False) -> Tensor:
-        """Encode any number of items in batches, in float32 whatever the training used: ``[n, B·D]`` on the CPU."""
+        """Give the latents ``[n, B·D]`` of any number of items, as `embed` does."""
+        latents: Tensor = self.embed(items, batch_size, progress=progress).latents
+        return latents
+
+    @torch.no_grad()
+    def embed(self, items: Any, batch_size: int = 500, *, progress: bool = False) -> Embedding:
+        """Embed any number of items in batches, in float32 whatever the training used; the result is on the CPU."""
         device = next(self.parameters()).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
-        parts = [
-            self.encoder(self.prepare(items[start : start + batch_size]).to(device)).float().cpu()
-            for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress)
-        ]
         width = self.architecture["branches"] * self.architecture["branch_dim"]
-        return torch.cat(parts) if parts else torch.empty(0, width)
+        parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
+        for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
+            found = self.embed_batch(self.prepare(items[start : start + batch_size]).to(device))
+            parts.append(Embedding(*(part.float().cpu() for part in found)))
+        return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
 def channels_last(module: Module) -> Module:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from corel.oneclass import _contrast, _cpu, _torch
 from corel.oneclass._checks import (
     Latents,
-    Score,
+    Method,
     Seed,
     Ties,
     as_latents,
@@ -25,7 +25,7 @@ from corel.oneclass._checks import (
     check_settings,
     check_ties,
     computing_device,
-    resolve_score,
+    resolve_method,
 )
 from corel.oneclass._explain import Explanation, explain_points
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
@@ -87,7 +87,7 @@ class ClassBank:
     branches: int
     radius: float
     background: Points | None = None
-    score: Score = "auto"
+    method: Method = "auto"
 
     def __post_init__(self) -> None:
         given = np.array(self.exemplars)  # a copy: what is enrolled stays as it was
@@ -95,7 +95,7 @@ class ClassBank:
         check_settings(self.branches, self.radius, exemplars.shape[1])
         self._set(exemplars=exemplars, offsets=check_offsets(self.offsets, len(exemplars)))
         background = None if self.background is None else self._latents(self.background, "background")
-        self._set(background=background, score=resolve_score(self.score, background))
+        self._set(background=background, method=resolve_method(self.method, background))
 
     @classmethod
     def of(cls, bags: Sequence[ArrayLike], **settings: Any) -> ClassBank:
@@ -221,7 +221,7 @@ class ClassBank:
 
     @property
     def _logarithmic(self) -> bool:
-        return self.score == "contrast"
+        return self.method == "contrast"
 
     @cached_property
     def _classes(self) -> Classes:
