@@ -19,8 +19,9 @@ from corel import objectives
 from corel._io import tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import printable
-from corel.encoders.base import Embedding, Network, channels_last
+from corel.encoders.base import Network, channels_last
 from corel.encoders.export import to_onnx
+from corel.images import ImageSet, Preparation, Rows, from_document
 
 KIND, VERSION = "corel backbone", 1
 
@@ -43,6 +44,7 @@ class Backbone:
             the paper's α̂, ε̂ and β̂.
         background: latents of auxiliary images, float32 ``[k, B·D]``.
         metadata: where it comes from: configuration, data, version, what it was measured on.
+        preparation: how an item becomes the network's input; default: stretch to its size, no normalization.
 
     Example:
         >>> import corel
@@ -60,9 +62,11 @@ class Backbone:
     deaths: NDArray[np.float32]
     background: NDArray[np.float32]
     metadata: dict[str, Any]
+    preparation: Preparation | Rows = None  # type: ignore[assignment]  # set below
 
     def __post_init__(self) -> None:
         self.network.eval().requires_grad_(False)
+        self.preparation = self.preparation or _default_preparation(self.network)
 
     @property
     def branches(self) -> int:
@@ -83,6 +87,7 @@ class Backbone:
     def digest(self) -> str:
         """A hash of the weights, the scale and the background: latents of equal digests may be compared."""
         settings = [self.objective, self.network.architecture, self.eta, self.p, self.batch_size]
+        settings += self._stored_preparation().values()  # nothing, for the default: older digests stay
         content = hashlib.sha256(repr(settings).encode())
         for name, tensor in sorted(self._tensors().items()):
             content.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
@@ -93,16 +98,9 @@ class Backbone:
 
         An `ImageSet` is taken too; a backbone on vectors takes floats ``[n, features]``.
         """
-        latents: NDArray[np.float32] = self.embed(images, batch_size, progress=progress).latents
-        return latents
-
-    def embed(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> Embedding:
-        """Give the latents, and the features ``[n, F]`` that the cosine score compares, in one pass.
-
-        The features of a residual network are its stages' means over places; elsewhere they are the latents.
-        """
-        found = self.network.embed(getattr(images, "pixels", images), batch_size, progress=progress)
-        return Embedding(*(part.numpy() for part in found))
+        items = images.pixels if isinstance(images, ImageSet) else images
+        normalize = self.preparation.normalized
+        return self.network.encode(items, batch_size, progress=progress, normalize=normalize).numpy()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the one file, atomically."""
@@ -113,6 +111,7 @@ class Backbone:
             "p": self.p,
             "batch_size": self.batch_size,
             "metadata": self.metadata,
+            **self._stored_preparation(),
         }
         tensorfile.write(Path(path), KIND, VERSION, self._tensors(), document)
 
@@ -127,8 +126,9 @@ class Backbone:
         try:
             network = _rebuild(document["objective"], document["architecture"], tensors)
             deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()
+            preparation = from_document(document.get("preparation") or _default_preparation(network).document())
             backbone = cls(network, document["objective"], document["eta"], document["p"],
-                           document["batch_size"], deaths, background, document["metadata"])  # fmt: skip
+                           document["batch_size"], deaths, background, document["metadata"], preparation)  # fmt: skip
             _check_shapes(backbone)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
@@ -161,11 +161,21 @@ class Backbone:
         content = to_onnx(self.network.encoder, torch.zeros(2, *self.network.input_shape), name, ["latents"])
         write_atomically(Path(path), content)
 
+    def _stored_preparation(self) -> dict[str, Any]:
+        """Give what the file says of the preparation; nothing, where it is the default."""
+        stored = self.preparation.document()
+        return {} if stored == _default_preparation(self.network).document() else {"preparation": stored}
+
     def _tensors(self) -> dict[str, Tensor]:
         weights = {f"network.{name}": tensor for name, tensor in self.network.stored_state().items()}
         # Half precision is plenty for a background: its rounding is far below the spread of the latents.
         background = torch.from_numpy(self.background).half()
         return {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
+
+
+def _default_preparation(network: Network) -> Preparation | Rows:
+    shape = network.input_shape
+    return Rows(shape[0]) if len(shape) == 1 else Preparation(shape[-1])
 
 
 def shipped() -> list[str]:

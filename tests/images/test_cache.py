@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from corel import images
-from corel.images import _files
+from corel.images import Preparation, _open
 from corel.images._decoding import Decoded, decode_files
 
 from .conftest import Paint
@@ -17,7 +17,7 @@ from .conftest import Paint
 
 @pytest.fixture
 def folder(tmp_path: Path, paint: Paint, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(_files, "CACHE_FROM", 5)
+    monkeypatch.setattr(_open, "CACHE_FROM", 5)
     for i in range(6):
         paint(tmp_path / "images" / f"{i}.png", (i, 2 * i, 3 * i))
     (tmp_path / "images" / "broken.png").touch()
@@ -29,11 +29,11 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the files of each decoding that really takes place."""
     counts: list[int] = []
 
-    def counted(files: list[Path], size: int, *, progress: bool) -> Decoded:
+    def counted(files: list[Path], preparation: Preparation, *, progress: bool) -> Decoded:
         counts.append(len(files))
-        return decode_files(files, size, progress=progress)
+        return decode_files(files, preparation, progress=progress)
 
-    monkeypatch.setattr(_files, "decode_files", counted)
+    monkeypatch.setattr(_open, "decode_files", counted)
     return counts
 
 
@@ -130,7 +130,7 @@ def test_file_that_cannot_be_read_is_not_remembered_as_broken(folder: Path, cach
     assert not (cache / "images").exists()
 
 
-def test_few_files_leave_no_cache(tmp_path: Path, paint: Paint, cache: Path) -> None:
+def test_few_open_leave_no_cache(tmp_path: Path, paint: Paint, cache: Path) -> None:
     images.open(paint(tmp_path / "a.png"))
     assert list(cache.iterdir()) == []
 

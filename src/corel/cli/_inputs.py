@@ -42,10 +42,10 @@ class Files:
 
 
 def _decode(files: list[Path], size: int) -> ImageSet:
-    from corel.images import ImageSet, Skipped
+    from corel.images import ImageSet, Preparation, Skipped
     from corel.images._decoding import decode_files
 
-    decoded = decode_files(files, size, progress=False)
+    decoded = decode_files(files, Preparation(size), progress=False)
     kept = [i for i in range(len(files)) if i not in decoded.broken]
     skipped = tuple(Skipped(str(files[i]), reason) for i, reason in decoded.broken.items())
     return ImageSet(decoded.pixels[kept], None, (), [str(files[i]) for i in kept], "files", skipped)
@@ -64,12 +64,12 @@ def _expand(argument: str) -> Iterator[Path]:
 
 
 def _images_below(folder: Path) -> list[Path]:
-    from corel.images._convert import SUFFIXES
     from corel.images._folder import images_in
+    from corel.images._formats import suffixes
 
     if found := images_in(folder, deep=True):
         return found
-    raise ValueError(f"there is no image in {folder}; files ending in {', '.join(SUFFIXES)} are read")
+    raise ValueError(f"there is no image in {folder}; files ending in {', '.join(suffixes())} are read")
 
 
 def _standard_input() -> Iterator[Path]:

@@ -1,9 +1,19 @@
-"""Image sources: one function opens any of them, as uint8 arrays of one size with labels and class names."""
+"""Image sources: `open` reads one into memory, `stream` reads it batch by batch, both from anything a person holds."""
 
+from corel.images._find import find_files as find_files
 from corel.images._open import open as open
-from corel.images._photo import read_photo as read_photo
 from corel.images._places import data_folder as data_folder
+from corel.images._preparation import Preparation as Preparation
+from corel.images._preparation import Rows as Rows
+from corel.images._preparation import from_document as from_document
 from corel.images._set import ImageSet as ImageSet
 from corel.images._set import Skipped as Skipped
+from corel.images._stream import Batch as Batch
+from corel.images._stream import Stream as Stream
+from corel.images._stream import one_ahead as one_ahead
+from corel.images._stream import stream as stream
 
-__all__ = ["ImageSet", "Skipped", "data_folder", "open", "read_photo"]
+__all__ = [
+    "Batch", "ImageSet", "Preparation", "Rows", "Skipped", "Stream", "data_folder", "find_files", "from_document",
+    "one_ahead", "open", "stream",
+]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,46 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel._io import arrayfile
-from corel._terminal import track
-from corel.images._convert import from_array
-from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered, only_train
+from corel.images._listing import ArrayListing
+from corel.images._set import Int64Array, numbered, only_train
 
 # Names under which .npz files hold images and labels: with splits (MedMNIST's and Keras's), then without.
 _SPLIT_ENTRIES = (("{}_images", "{}_labels"), ("x_{}", "y_{}"))
 _PLAIN_ENTRIES = (("images", "labels"), ("x", "y"), ("arr_0", "arr_1"))
 
 
-def read_array(images: NDArray[Any], manner: Manner, source: str = "an array") -> ImageSet:
-    """Convert an array of images without labels."""
+def list_array(images: NDArray[Any], source: str = "an array") -> ArrayListing:
+    """List an array of images without labels."""
     if not len(images):
         raise ValueError(f"there is no image in {source}, of shape {list(images.shape)}")
-    return ImageSet(resize_all(images, manner), None, (), numbered("train", len(images)), source)
+    return ArrayListing(numbered("train", len(images)), None, (), source, images=images)
 
 
-def read_array_file(path: Path, split: str, manner: Manner) -> ImageSet:
-    """Read an .npy file, or the entries of an .npz file that belong to `split`."""
+def list_array_file(path: Path, split: str) -> ArrayListing:
+    """List the images of an .npy file, or of the entries of an .npz file that belong to `split`."""
     content = arrayfile.load(path)
     if isinstance(content, np.ndarray):
         only_train(split, str(path))
-        return read_array(content, manner, str(path))
+        return list_array(content, str(path))
     images, labels, classes = _entries(content, split, path)
-    plain = read_array(images, manner, str(path))
-    return ImageSet(plain.pixels, labels, classes, numbered(split, len(plain)), str(path))
-
-
-def resize_all(images: NDArray[Any], manner: Manner) -> UInt8Array:
-    """Convert images ``[n, h, w]``, ``[n, h, w, 1|3|4]`` or ``[n, 1|3|4, h, w]`` to uint8 RGB of one size."""
-    if images.ndim not in (3, 4):
-        raise ValueError(f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {list(images.shape)}")
-    if images.ndim == 3 and images.shape[-1] in (3, 4):
-        raise ValueError(f"an array of shape {list(images.shape)} looks like one colour image; give it as image[None]")
-    size = manner.size
-    if images.dtype == np.uint8 and images.shape[1:] == (size, size, 3):
-        return images
-    pixels = np.empty((len(images), size, size, 3), np.uint8)
-    for i in track(range(len(images)), "resizing", quiet=not manner.progress):
-        pixels[i] = from_array(images[i], size)
-    return pixels
+    plain = list_array(images, str(path))
+    return replace(plain, names=numbered(split, len(plain)), labels=labels, classes=classes)
 
 
 def _entries(

@@ -10,31 +10,43 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from corel.images._formats import formats, readable
+from corel.images._preparation import Preparation
 from corel.images._set import UInt8Array
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
-_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF")
 # What Pillow and its plugins raise for a file that is not the image it claims to be.
 BROKEN = (
     OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, struct.error,
     Image.DecompressionBombError,
 )  # fmt: skip
+# The beginnings of a HEIC file's brand, at its fifth byte.
+_HEIC = (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1")
 
 
-def decode(data: bytes, size: int) -> UInt8Array:
+def decode(data: bytes, preparation: Preparation) -> UInt8Array:
     """Decode the bytes of one image file to ``[size, size, 3]``; of several frames or pages, the first."""
-    with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
-        return from_pil(ImageOps.exif_transpose(image), size)
+    try:
+        opened = Image.open(io.BytesIO(data), formats=formats())
+    except UnidentifiedImageError:
+        if data[4:12].startswith(_HEIC):
+            raise ValueError("HEIC needs pillow-heif: pip install 'corel[heif]'") from None
+        raise
+    with opened as image:
+        if preparation.draft:
+            # Twice the size leaves the filter enough to work on.
+            wanted = 2 * (preparation.shorter or preparation.size)
+            image.draft("RGB", (wanted, wanted))
+        return from_pil(ImageOps.exif_transpose(image), preparation)
 
 
-def from_pil(image: Image.Image, size: int) -> UInt8Array:
-    """Convert a Pillow image of any mode to RGB and resize it, bilinear, its aspect ratio ignored."""
-    return np.array(_resized(_rgb(image), size))
+def from_pil(image: Image.Image, preparation: Preparation) -> UInt8Array:
+    """Convert a Pillow image of any mode to RGB and resize it by the rule of `preparation`."""
+    return np.array(_resized(_rgb(image), preparation))
 
 
-def from_array(image: NDArray[Any], size: int) -> UInt8Array:
-    """Convert one image ``[h, w]``, ``[h, w, 1|3|4]`` or ``[1|3|4, h, w]`` to RGB of `size`."""
-    pixels = _to_uint8(image)
+def from_array(image: NDArray[Any], preparation: Preparation) -> UInt8Array:
+    """Convert one image ``[h, w]``, ``[h, w, 1|3|4]`` or ``[1|3|4, h, w]``; one that has the size stays as it is."""
+    size, pixels = preparation.size, _to_uint8(image)
     if pixels.ndim == 3 and pixels.shape[-1] not in (1, 3, 4):
         pixels = np.moveaxis(pixels, 0, -1)
     if pixels.ndim == 3 and pixels.shape[-1] == 1:
@@ -43,18 +55,40 @@ def from_array(image: NDArray[Any], size: int) -> UInt8Array:
         raise ValueError(f"an image must be [h, w], [h, w, 1|3|4] or [1|3|4, h, w], got {list(image.shape)}")
     if pixels.shape == (size, size, 3):
         return pixels
-    return from_pil(Image.fromarray(np.ascontiguousarray(pixels)), size)
+    return from_pil(Image.fromarray(np.ascontiguousarray(pixels)), preparation)
+
+
+def to_pixels(image: Any, preparation: Preparation) -> UInt8Array:
+    """Convert a Pillow image, encoded bytes, a file object, an array or a tensor."""
+    if isinstance(image, Image.Image):
+        return from_pil(ImageOps.exif_transpose(image), preparation)
+    if hasattr(image, "read"):
+        image = image.read()
+    if isinstance(image, bytes | bytearray | memoryview):
+        return decode(bytes(image), preparation)
+    return from_array(np.asarray(as_array(image)), preparation)
+
+
+def as_array(image: Any) -> Any:
+    """Turn a torch tensor, on any device, into an array; leave anything else as it is."""
+    return image.detach().cpu().numpy() if hasattr(image, "detach") else image
 
 
 def explain(error: BaseException) -> str:
     """Say in a few words why an image could not be decoded."""
     if isinstance(error, UnidentifiedImageError):
-        return "is no JPEG, PNG, WebP, BMP or TIFF image"
+        return f"is no {readable()} image"
     return f"cannot be decoded: {error}"
 
 
-def _resized(image: Image.Image, size: int) -> Image.Image:
-    return image if image.size == (size, size) else image.resize((size, size), Image.Resampling.BILINEAR)
+def _resized(image: Image.Image, how: Preparation) -> Image.Image:
+    size, resampling = how.size, Image.Resampling[how.interpolation.upper()]
+    if how.resize == "stretch":
+        return image if image.size == (size, size) else image.resize((size, size), resampling)
+    # The filter reads the central square alone: a strip of 1 × 100,000 pixels is never enlarged as a whole.
+    side = min(image.size) * size / (how.shorter or size)
+    left, top = (image.width - side) / 2, (image.height - side) / 2
+    return image.resize((size, size), resampling, box=(left, top, left + side, top + side))
 
 
 def _rgb(image: Image.Image) -> Image.Image:
@@ -68,7 +102,7 @@ def _rgb(image: Image.Image) -> Image.Image:
 
 
 def _high_byte(image: Image.Image) -> Image.Image:
-    # Pillow itself keeps the high byte of 16-bit colour; grey is treated alike.
+    # Pillow itself keeps the high byte of 16-bit color; gray is treated alike.
     samples = np.asarray(image)
     if image.mode == "F" or samples.min() < 0 or samples.max() > 65535:
         raise ValueError(f"samples of mode {image.mode!r} have no fixed white; save it with 8 or 16 bits a channel")

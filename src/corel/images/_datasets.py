@@ -3,57 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
 
 from corel._terminal import track
-from corel.images._convert import BROKEN, explain, from_array, from_pil
-from corel.images._files import refuse
-from corel.images._set import ImageSet, Int64Array, Manner, Skipped, UInt8Array, numbered, only_train
+from corel.images._convert import BROKEN, explain, to_pixels
+from corel.images._decoding import Decoded
+from corel.images._listing import Listing
+from corel.images._preparation import Preparation
+from corel.images._set import Int64Array, numbered, only_train
 
 _SPLITS = {"train": ("train",), "test": ("test", "validation", "valid", "val")}
 
 
-def read_dataset(dataset: Any, split: str, manner: Manner) -> ImageSet:
-    """Read items that are an image, ``(image, label)`` or a dictionary; a mapping of datasets has splits."""
+@dataclass(frozen=True, eq=False)
+class DatasetListing(Listing):
+    """Items that are an image, ``(image, label)`` or a dictionary; their labels come with them."""
+
+    dataset: Any = field(kw_only=True)
+
+    def decode(self, rows: range, preparation: Preparation, *, progress: bool = False) -> Decoded:
+        """Ask the dataset for its items, one after the other: it may not bear being asked by several threads."""
+        image_entry, label_entry = _columns(self.dataset)
+        pixels = np.zeros((len(rows), preparation.size, preparation.size, 3), np.uint8)
+        labels: list[int | None] = [None] * len(rows)
+        broken: dict[int, str] = {}
+        for place, i in enumerate(track(rows, "reading the dataset", quiet=not progress)):
+            try:
+                image, labels[place] = _item(self.dataset[i], image_entry, label_entry)
+                pixels[place] = to_pixels(image, preparation)
+            except BROKEN as error:  # noqa: PERF203 (one broken item must not end the loop)
+                broken[place] = explain(error)
+        return Decoded(pixels, broken, None, labels)
+
+    def class_names(self, labels: Int64Array | None) -> tuple[str, ...]:
+        """Name the classes: as the dataset does, else by number up to the largest label."""
+        return self.classes or (() if labels is None else tuple(map(str, range(int(labels.max()) + 1))))
+
+
+def list_dataset(dataset: Any, split: str) -> DatasetListing:
+    """List a dataset's items; a mapping of datasets has splits."""
     if isinstance(dataset, Mapping):
         dataset = _part(dataset, split)
     else:
         only_train(split, "a dataset object")
     count = _length(dataset)
-    image_entry, label_entry = _columns(dataset)
-    names, source = numbered(split, count), f"a {type(dataset).__name__} of {count} items"
-    pixels = np.empty((count, manner.size, manner.size, 3), np.uint8)
-    kept: list[int] = []
-    labels: list[int | None] = []
-    skipped: list[Skipped] = []
-    for i in track(range(count), "reading the dataset", quiet=not manner.progress):
-        try:
-            image, label = _item(dataset[i], image_entry, label_entry)
-            pixels[len(kept)] = to_pixels(image, manner.size)
-        except BROKEN as error:  # noqa: PERF203 (one broken item must not end the loop)
-            skipped.append(Skipped(names[i], explain(error)))
-        else:
-            kept.append(i)
-            labels.append(label)
-    refuse(skipped, len(kept), source, strict=manner.strict)
-    numbers = _numbers(labels, source)
-    classes = _classes(dataset, label_entry, numbers)
-    return ImageSet(pixels[: len(kept)], numbers, classes, [names[i] for i in kept], source, tuple(skipped))
+    source = f"a {type(dataset).__name__} of {count} items"
+    return DatasetListing(numbered(split, count), None, _classes(dataset), source, dataset=dataset)
 
 
-def as_array(image: Any) -> Any:
-    """Turn a torch tensor, on any device, into an array; leave anything else as it is."""
-    return image.detach().cpu().numpy() if hasattr(image, "detach") else image
-
-
-def to_pixels(image: Any, size: int) -> UInt8Array:
-    """Convert a Pillow image, an array or a tensor."""
-    if isinstance(image, Image.Image):
-        return from_pil(ImageOps.exif_transpose(image), size)
-    return from_array(np.asarray(as_array(image)), size)
+def label_numbers(labels: Sequence[int | None], source: str) -> Int64Array | None:
+    """Give the labels of items as an array; None if no item has one."""
+    known = [label for label in labels if label is not None]
+    if not known:
+        return None
+    if len(known) < len(labels) or min(known) < 0:
+        raise ValueError(f"some items of {source} have no label (or one below 0); give all of them one, or none")
+    return np.array(known, np.int64)
 
 
 def _part(datasets: Mapping[str, Any], split: str) -> Any:
@@ -94,21 +102,11 @@ def _item(item: Any, image_entry: str, label_entry: str) -> tuple[Any, int | Non
     return image, None if label is None else int(label)
 
 
-def _numbers(labels: Sequence[int | None], source: str) -> Int64Array | None:
-    known = [label for label in labels if label is not None]
-    if not known:
-        return None
-    if len(known) < len(labels) or min(known) < 0:
-        raise ValueError(f"some items of {source} have no label (or one below 0); give all of them one, or none")
-    return np.array(known, np.int64)
-
-
-def _classes(dataset: Any, label_entry: str, labels: Int64Array | None) -> tuple[str, ...]:
-    if labels is None:
-        return ()
+def _classes(dataset: Any) -> tuple[str, ...]:
+    """Give the names of the classes, where the dataset knows them."""
     features = getattr(dataset, "features", None)
-    if isinstance(features, Mapping) and hasattr(features.get(label_entry), "names"):
-        return tuple(features[label_entry].names)
+    if isinstance(features, Mapping) and hasattr(features.get(_columns(dataset)[1]), "names"):
+        return tuple(features[_columns(dataset)[1]].names)
     while not hasattr(dataset, "classes") and hasattr(dataset, "dataset"):
         dataset = dataset.dataset  # torch's Subset wraps what knows the names
-    return tuple(map(str, getattr(dataset, "classes", range(int(labels.max()) + 1))))
+    return tuple(map(str, getattr(dataset, "classes", ())))

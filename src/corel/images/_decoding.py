@@ -16,6 +16,7 @@ from PIL import Image, ImageFile
 
 from corel._terminal import progress_bar
 from corel.images._convert import BROKEN, decode, explain
+from corel.images._preparation import Preparation
 from corel.images._set import UInt8Array
 
 Result = TypeVar("Result")
@@ -24,45 +25,47 @@ _CHUNK = 64  # files a thread takes at once: fewer cost more in handing over, mo
 
 @dataclass(frozen=True)
 class Decoded:
-    """The images of n files in order.
+    """The images of n items in order.
 
     `broken` gives the reason of each file (by position) that has no image; its pixels are zero.
     `key` is the fingerprint of what was decoded, or None if a file could not be read at all.
+    `labels` come with the items of a dataset; None where there are none, or where they were known before.
     """
 
     pixels: UInt8Array
     broken: dict[int, str]
     key: str | None
+    labels: Sequence[int | None] | None = None
 
 
-def decode_files(files: Sequence[Path], size: int, *, progress: bool) -> Decoded:
+def decode_files(files: Sequence[Path], preparation: Preparation, *, progress: bool) -> Decoded:
     """Read each file once, and from the same bytes take both its image and its part of the fingerprint."""
-    pixels = np.zeros((len(files), size, size, 3), np.uint8)
+    pixels = np.zeros((len(files), preparation.size, preparation.size, 3), np.uint8)
     broken: dict[int, str] = {}
     digests: list[bytes | None] = []
     for i, (digest, image) in enumerate(
-        _in_threads(lambda file: _decode(file, size), files, "reading images", progress)
+        _in_threads(lambda file: _decode(file, preparation), files, "reading images", progress)
     ):
         digests.append(digest)
         if isinstance(image, str):
             broken[i] = image
         else:
             pixels[i] = image
-    return Decoded(pixels, broken, _combined(digests, size))
+    return Decoded(pixels, broken, _combined(digests, preparation))
 
 
-def fingerprint(files: Sequence[Path], size: int, *, progress: bool) -> str | None:
+def fingerprint(files: Sequence[Path], preparation: Preparation, *, progress: bool) -> str | None:
     """Give the `Decoded.key` that decoding these files would have, without decoding."""
-    return _combined(list(_in_threads(_digest, files, "comparing with the cache", progress)), size)
+    return _combined(list(_in_threads(_digest, files, "comparing with the cache", progress)), preparation)
 
 
-def _decode(file: Path, size: int) -> tuple[bytes | None, UInt8Array | str]:
+def _decode(file: Path, preparation: Preparation) -> tuple[bytes | None, UInt8Array | str]:
     try:
         data = file.read_bytes()
     except OSError as error:
         return None, f"cannot be read: {error.strerror}"
     try:
-        return _hash(data), decode(data, size)
+        return _hash(data), decode(data, preparation)
     except BROKEN as error:
         return _hash(data), explain(error)
 
@@ -78,13 +81,14 @@ def _hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=32).digest()
 
 
-def _combined(digests: Sequence[bytes | None], size: int) -> str | None:
+def _combined(digests: Sequence[bytes | None], preparation: Preparation) -> str | None:
     known = [digest for digest in digests if digest is not None]
     if len(known) < len(digests):
         return None
     # What else decides the pixels: another Pillow, or its settings, may read the same bytes differently.
     pillow = (PIL.__version__, Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES)
-    header = f"corel images 1, {size} pixels, Pillow {pillow}, {len(known)} files;".encode()
+    rule = preparation.document()
+    header = f"corel images 1, {rule.pop('size')} pixels, Pillow {pillow}, {len(known)} files;{rule or ''}".encode()
     return _hash(header + b"".join(known)).hex()
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from corel.images._convert import SUFFIXES
-from corel.images._files import Listing
+from corel._terminal import counted
+from corel.images._formats import is_picture, suffixes, why_unread
+from corel.images._listing import FileListing
+from corel.images._set import Skipped
 
 
-def list_folder(root: Path, split: str) -> Listing:
+def list_folder(root: Path, split: str) -> FileListing:
     """List the images of `root`; where it has no test/ folder, train/ or else all of it is "train"."""
     train = root / "train"
     test = next((root / name for name in ("test", "val") if (root / name).is_dir()), None)
@@ -29,7 +31,7 @@ def class_names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
 
 
-def list_classes(folder: Path, classes: Sequence[str]) -> Listing:
+def list_classes(folder: Path, classes: Sequence[str]) -> FileListing:
     """List the images of one folder a class; a class without any keeps its number."""
     if loose := next(iter(images_in(folder, deep=False)), None):
         raise ValueError(
@@ -38,36 +40,62 @@ def list_classes(folder: Path, classes: Sequence[str]) -> Listing:
         )
     files: list[Path] = []
     labels: list[int] = []
+    unread: list[Skipped] = []
     for label, name in enumerate(classes):
-        found = images_in(folder / name, deep=True)
+        found, others = pictures_in(folder / name, deep=True)
         files += found
         labels += [label] * len(found)
-    return Listing(files, _below(folder, files), labels, tuple(classes), _source(folder, files))
+        unread += _skipped(others, _below(folder, others))
+    return _listing(folder, files, labels, tuple(classes), unread)
 
 
 def images_in(folder: Path, *, deep: bool) -> list[Path]:
-    """List the image files of `folder`, and if `deep` of the folders in it, sorted, hidden ones left out."""
+    """List the image files of `folder` that are read."""
+    return pictures_in(folder, deep=deep)[0]
+
+
+def pictures_in(folder: Path, *, deep: bool) -> tuple[list[Path], list[Path]]:
+    """List the images of `folder`, and if `deep` of the folders in it: those that are read, and those that are not.
+
+    Both are sorted, hidden files left out.
+    """
     found: list[Path] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if deep and not name.startswith(".")]
-        found += [Path(parent, name) for name in names if _is_image(name)]
-    return sorted(found)
+        found += [Path(parent, name) for name in names if not name.startswith(".")]
+    pictures = sorted(filter(is_picture, found))
+    readable = [path for path in pictures if path.suffix.lower() in suffixes()]
+    return readable, [path for path in pictures if path.suffix.lower() not in suffixes()]
 
 
-def _list_flat(folder: Path) -> Listing:
-    files = images_in(folder, deep=False)
-    return Listing(files, _below(folder, files), None, (), _source(folder, files))
+def files_below(folder: Path) -> tuple[list[Path], list[Skipped]]:
+    """List all images of `folder` by their whole paths, and the pictures in it that are not read."""
+    files, others = pictures_in(folder, deep=True)
+    _check_any(folder, files, others)
+    return files, _skipped(others, map(str, others))
 
 
-def _source(folder: Path, files: Sequence[Path]) -> str:
+def _list_flat(folder: Path) -> FileListing:
+    files, others = pictures_in(folder, deep=False)
+    return _listing(folder, files, None, (), _skipped(others, _below(folder, others)))
+
+
+def _listing(
+    folder: Path, files: Sequence[Path], labels: list[int] | None, classes: tuple[str, ...], unread: list[Skipped]
+) -> FileListing:
+    _check_any(folder, files, unread)
+    return FileListing(_below(folder, files), labels, classes, str(folder), files=files, unread=tuple(unread))
+
+
+def _skipped(files: Iterable[Path], names: Iterable[str]) -> list[Skipped]:
+    return [Skipped(name, why_unread(file)) for file, name in zip(files, names, strict=True)]
+
+
+def _check_any(folder: Path, files: Sequence[Path], unread: Sequence[object]) -> None:
     if not files:
-        raise ValueError(f"there is no image in {folder}; files ending in {', '.join(SUFFIXES)} are read")
-    return str(folder)
+        others = f"; {counted(len(unread), 'other picture')} in it cannot be read" if unread else ""
+        raise ValueError(f"there is no image in {folder}; files ending in {', '.join(suffixes())} are read{others}")
 
 
 def _below(folder: Path, files: Sequence[Path]) -> list[str]:
     return [file.relative_to(folder).as_posix() for file in files]
-
-
-def _is_image(name: str) -> bool:
-    return name.lower().endswith(SUFFIXES) and not name.startswith(".")

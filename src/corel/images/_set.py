@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corel.images._preparation import Preparation
+
 UInt8Array = NDArray[np.uint8]
 Int64Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How to read: the size to resize to, whether a broken image is an error, whether to show a bar."""
+class ReadOptions:
+    """How to read: the preparation, whether a broken image is an error, whether to show a bar."""
 
-    size: int
+    preparation: Preparation
     strict: bool
     progress: bool
 
@@ -64,7 +66,7 @@ class ImageSet:
         if len(self.names) != n:
             raise ValueError(f"{n} images need {n} names, got {len(self.names)}")
         if self.labels is not None:
-            _check_labels(self.labels, n, len(self.classes), self.source)
+            check_labels(self.labels, n, len(self.classes), self.source)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -81,7 +83,8 @@ class ImageSet:
         )
 
 
-def _check_labels(labels: Int64Array, n: int, classes: int, source: str) -> None:
+def check_labels(labels: Int64Array, n: int, classes: int, source: str) -> None:
+    """Raise where labels are not one for each image, each a position in the list of classes."""
     if labels.shape != (n,):
         raise ValueError(f"{n} images need labels [{n}], got {list(labels.shape)}, in {source}")
     if n and not (labels.min() >= 0 and labels.max() < classes):

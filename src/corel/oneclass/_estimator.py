@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,24 +10,25 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from corel.oneclass._bank import ClassBank, Space, backbone_settings, check_support
-from corel.oneclass._checks import Method, Seed, Ties, check_rate, resolve_method
+from corel.oneclass._checks import Score, Seed, Ties, check_rate, resolve_score
 from corel.oneclass._explain import Explanation
 from corel.oneclass._kernel import Doubles, Integers, Points
 
-Initializer = TypeVar("Initializer", bound=Callable[..., None])
 
+class _Setting:
+    """A constructor argument named like a method of scikit-learn's: stored, but never found when that method is sought.
 
-def _refusing_the_former_name(init: Initializer) -> Initializer:
-    """Name the new argument where the former one is given; scikit-learn sees the arguments of what is wrapped."""
+    Pipelines and searches take any attribute called `score` for a scoring method.
+    """
 
-    @functools.wraps(init)
-    def checked(self: OneClass, *arguments: Any, **settings: Any) -> None:
-        if "score" in settings:
-            old = settings["score"]
-            raise TypeError(f"OneClass(score={old!r}) is called OneClass(method={old!r}) now; rename the argument")
-        init(self, *arguments, **settings)
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
 
-    return cast("Initializer", checked)
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise AttributeError(f"{self.name!r} is a setting: get_params()[{self.name!r}]")
+
+    def __set__(self, instance: object, value: object) -> None:
+        vars(instance)[self.name] = value
 
 
 class OneClass(OutlierMixin, BaseEstimator):
@@ -38,7 +37,7 @@ class OneClass(OutlierMixin, BaseEstimator):
     Args:
         branches: The parts B into which the columns `[n, B·D]` of a latent are split.
         radius: L1 distance within which exemplars count; the η the encoder was trained for.
-        method: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
+        score: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
             the class's rate of neighbours, weighed by their distance, to the background's, summed; `"auto"`, contrast
             where a background is given, else count.
         background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
@@ -60,18 +59,19 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     """
 
-    @_refusing_the_former_name
+    score = _Setting()
+
     def __init__(
         self,
         branches: int = 1,
         radius: float = 2.0,
-        method: Method = "auto",
+        score: Score = "auto",
         background: ArrayLike | None = None,
         rate: float = 0.05,
     ) -> None:
         self.branches = branches
         self.radius = radius
-        self.method = method
+        self.score = score
         self.background = background
         self.rate = rate
 
@@ -79,6 +79,10 @@ class OneClass(OutlierMixin, BaseEstimator):
     def from_backbone(cls, backbone: Space, **settings: Any) -> OneClass:
         """Take branches, radius and background from a backbone; `settings` override them."""
         return cls(**{**backbone_settings(backbone), **settings})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's arguments as they were given."""
+        return {name: vars(self)[name] for name in self._get_param_names()}
 
     def fit(self, X: ArrayLike, y: object = None) -> OneClass:
         """Enrol the rows of `X [m, B·D]`; nothing is optimised."""
@@ -155,6 +159,6 @@ class OneClass(OutlierMixin, BaseEstimator):
         check_rate(self.rate)
         bounds: Integers = np.array([0, len(exemplars)], np.int64)
         background = None if self.background is None else np.asarray(self.background)
-        method = resolve_method(self.method, background)
-        self.bank_ = ClassBank(exemplars, bounds, self.branches, self.radius, background, method)
+        score = resolve_score(vars(self)["score"], background)
+        self.bank_ = ClassBank(exemplars, bounds, self.branches, self.radius, background, score)
         return self

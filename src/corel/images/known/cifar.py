@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from corel.images._arrays import resize_all
-from corel.images._set import ImageSet, Int64Array, Manner, UInt8Array, numbered
+from corel.images._listing import ArrayListing
+from corel.images._set import Int64Array, UInt8Array, numbered
 from corel.images.known.cifar_pickle import unpickle
 
 _PIXELS = 3 * 32 * 32  # the red, the green and the blue plane, each row by row
@@ -36,15 +36,15 @@ CIFAR20 = Variant(20, _HUNDRED, 2, 0, "coarse_label_names.txt", "meta", b"coarse
 CIFAR100 = Variant(100, _HUNDRED, 2, 1, "fine_label_names.txt", "meta", b"fine_label_names", b"fine_labels")
 
 
-def read_cifar(variant: Variant, root: Path, split: str, manner: Manner) -> ImageSet:
-    """Read one split; the number of classes, both named and present, must be the dataset's own."""
+def read_cifar(variant: Variant, root: Path, split: str) -> ArrayListing:
+    """Read one split as its files hold it; the classes named and present must be as many as the dataset has."""
     read = _read_binary if _is_binary(variant, root) else _read_python
     parts, classes = read(variant, root, split)
     planes = np.concatenate([pixels for pixels, _ in parts]).reshape(-1, 3, 32, 32)
     labels = np.concatenate([numbers for _, numbers in parts])
     _check_classes(variant, root, classes, labels)
     pixels = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
-    return ImageSet(resize_all(pixels, manner), labels, classes, numbered(split, len(labels)), str(root))
+    return ArrayListing(numbered(split, len(labels)), labels, classes, str(root), images=pixels)
 
 
 def is_cifar(variant: Variant, folder: Path) -> bool:
@@ -77,27 +77,12 @@ def _read_python(variant: Variant, root: Path, split: str) -> Batches:
     parts = []
     for path in (_present(root / name) for name in variant.batches[split]):
         batch = unpickle(path)
-        pixels, labels = batch.get(b"data"), _labels(batch.get(variant.labels_entry))
-        if not isinstance(pixels, np.ndarray) or labels is None or pixels.shape != (len(labels), _PIXELS):
+        pixels, labels = np.asarray(batch.get(b"data")), np.asarray(batch.get(variant.labels_entry))
+        if pixels.dtype != np.uint8 or pixels.shape != (labels.size, _PIXELS) or labels.dtype.kind not in "iu":
             raise ValueError(f"{path} is not a batch of CIFAR with {variant.classes} classes; {_anew(root)}")
-        parts.append((pixels, labels))
-    return parts, _names(_present(root / variant.meta_file), variant)
-
-
-def _labels(found: object) -> Int64Array | None:
-    """Give labels that a pickle holds, as the list that the official files have or as an array of bytes."""
-    if isinstance(found, np.ndarray) and found.ndim == 1:
-        found = found.tolist()
-    if not isinstance(found, list) or not all(type(label) is int and 0 <= label < 256 for label in found):
-        return None
-    return np.array(found, np.int64)
-
-
-def _names(path: Path, variant: Variant) -> tuple[str, ...]:
-    names = unpickle(path).get(variant.names_entry)
-    if not isinstance(names, list) or not all(isinstance(name, bytes | str) for name in names):
-        raise ValueError(f"{path} does not name the classes of CIFAR; {_anew(path.parent)}")
-    return tuple(name.decode("utf-8", "replace") if isinstance(name, bytes) else name for name in names)
+        parts.append((pixels, labels.astype(np.int64)))
+    names = unpickle(_present(root / variant.meta_file)).get(variant.names_entry, ())
+    return parts, tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
 
 
 def _present(path: Path) -> Path:

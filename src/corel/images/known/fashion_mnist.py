@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from corel.images._arrays import resize_all
-from corel.images._set import ImageSet, Manner, UInt8Array, numbered
+from corel.images._listing import ArrayListing
+from corel.images._set import UInt8Array, numbered
 
 CLASSES = (
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
@@ -17,17 +17,12 @@ CLASSES = (
 _PREFIX = {"train": "train", "test": "t10k"}
 
 
-def read_fashion_mnist(root: Path, split: str, manner: Manner) -> ImageSet:
-    """Read one split of Fashion-MNIST, its grey replicated to RGB."""
+def read_fashion_mnist(root: Path, split: str) -> ArrayListing:
+    """Read one split of Fashion-MNIST, in gray as it lies in its files."""
     images = _read_idx(root / f"{_PREFIX[split]}-images-idx3-ubyte", ndim=3)
     labels = _read_idx(root / f"{_PREFIX[split]}-labels-idx1-ubyte", ndim=1)
-    return ImageSet(
-        resize_all(images, manner),
-        labels.astype(np.int64),
-        CLASSES,
-        numbered(split, len(images)),
-        str(root),
-    )
+    names = numbered(split, len(images))
+    return ArrayListing(names, labels.astype(np.int64), CLASSES, str(root), images=images)
 
 
 def is_fashion_mnist(folder: Path) -> bool:

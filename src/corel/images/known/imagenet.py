@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from corel.images._files import Listing
 from corel.images._folder import class_names, list_classes
+from corel.images._listing import FileListing
 
 _GROUND_TRUTH = "ILSVRC2012_validation_ground_truth.txt"
 _DEVKIT = Path("ILSVRC2012_devkit_t12", "data")
 
 
-def list_tiny_imagenet(root: Path, split: str) -> Listing:
+def list_tiny_imagenet(root: Path, split: str) -> FileListing:
     """List Tiny-ImageNet-200; "test" is its val, whose labels are in val_annotations.txt."""
     classes = sorted((root / "wnids.txt").read_text().split())
     if split == "train":
@@ -23,7 +23,7 @@ def list_tiny_imagenet(root: Path, split: str) -> Listing:
     return _labelled(root / "val" / "images", {row[0]: row[1] for row in rows}, classes)
 
 
-def list_imagenet(root: Path, split: str) -> Listing:
+def list_imagenet(root: Path, split: str) -> FileListing:
     """List ImageNet (ILSVRC 2012); "test" is its val, by class folder or by the official ground truth."""
     classes = class_names(root / "train")
     if split == "train":
@@ -46,18 +46,13 @@ def is_imagenet(folder: Path) -> bool:
     )
 
 
-def _labelled(folder: Path, wnids: dict[str, str], classes: list[str]) -> Listing:
+def _labelled(folder: Path, wnids: dict[str, str], classes: list[str]) -> FileListing:
     if unknown := sorted(set(wnids.values()) - set(classes)):
         raise ValueError(f"the labels of {folder} name {unknown[0]}, which is no class of the training images")
     label = {name: position for position, name in enumerate(classes)}
     names = sorted(wnids)
-    return Listing(
-        [folder / name for name in names],
-        names,
-        [label[wnids[name]] for name in names],
-        tuple(classes),
-        str(folder),
-    )
+    labels = [label[wnids[name]] for name in names]
+    return FileListing(names, labels, tuple(classes), str(folder), files=[folder / name for name in names])
 
 
 def _ground_truth(root: Path) -> dict[str, str]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from corel.images._files import Listing, read
-from corel.images._set import ImageSet, Manner
+from corel.images._listing import Listing
 from corel.images.known.cifar import CIFAR10, CIFAR20, CIFAR100, is_cifar, read_cifar
 from corel.images.known.fashion_mnist import is_fashion_mnist, read_fashion_mnist
 from corel.images.known.imagenet import is_imagenet, is_tiny_imagenet, list_imagenet, list_tiny_imagenet
@@ -20,7 +19,7 @@ class Known:
 
     folders: tuple[str, ...]
     found: Callable[[Path], bool]
-    read: Callable[[Path, str, Manner], ImageSet]
+    read: Callable[[Path, str], Listing]
 
 
 def locate(known: Known, root: Path) -> Path | None:
@@ -36,14 +35,10 @@ def whereabouts(name: str, root: Path) -> str | None:
     return str(found) if found else None
 
 
-def recognise(folder: Path) -> Known | None:
+def recognize(folder: Path) -> Known | None:
     """Give the dataset whose layout `folder` has; CIFAR-100's files are read with their fine labels."""
     names = [name for name in KNOWN if name != "cifar20"]
     return next((KNOWN[name] for name in names if KNOWN[name].found(folder)), None)
-
-
-def _read_listed(listing: Callable[[Path, str], Listing], folder: Path, split: str, manner: Manner) -> ImageSet:
-    return read(listing(folder, split), manner)
 
 
 _CIFAR100_FOLDERS = ("cifar-100-binary", "cifar-100-python")
@@ -55,8 +50,8 @@ KNOWN = {
     ),
     "cifar20": Known(_CIFAR100_FOLDERS, partial(is_cifar, CIFAR20), partial(read_cifar, CIFAR20)),
     "cifar100": Known(_CIFAR100_FOLDERS, partial(is_cifar, CIFAR100), partial(read_cifar, CIFAR100)),
-    "tiny-imagenet": Known(("tiny-imagenet-200",), is_tiny_imagenet, partial(_read_listed, list_tiny_imagenet)),
-    "imagenet": Known(("imagenet",), is_imagenet, partial(_read_listed, list_imagenet)),
+    "tiny-imagenet": Known(("tiny-imagenet-200",), is_tiny_imagenet, list_tiny_imagenet),
+    "imagenet": Known(("imagenet",), is_imagenet, list_imagenet),
     "fashion-mnist": Known(("fashion-mnist", "FashionMNIST/raw"), is_fashion_mnist, read_fashion_mnist),
 }
 NAMES = (*KNOWN, "digits")  # scikit-learn brings the digits along

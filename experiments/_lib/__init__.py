@@ -1,1 +1,0 @@
-"""What studies share: the registry, parts that can be resumed, trainings, encoded datasets."""

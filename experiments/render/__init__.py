@@ -1,1 +1,0 @@
-"""Committed results as tables, figures, sections of the documentation and model cards."""

@@ -1,1 +1,0 @@
-"""One module per table or figure; each has a `main` that takes its arguments and writes a record."""

@@ -1,0 +1,122 @@
+"""Decides what a source is, and lists what it holds."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from corel.images._arrays import list_array, list_array_file
+from corel.images._convert import as_array
+from corel.images._datasets import DatasetListing, list_dataset
+from corel.images._folder import files_below, list_folder
+from corel.images._formats import suffixes
+from corel.images._listing import ArrayListing, Listing, list_files
+from corel.images._places import data_folder
+from corel.images._set import ImageSet, Skipped, only_train
+from corel.images.known.digits import read_digits
+from corel.images.known.registry import KNOWN, NAMES, locate, recognize
+
+_SPLITS = {"train": "train", "test": "test", "val": "test", "validation": "test"}
+_ARRAYS = (".npy", ".npz")
+
+
+def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listing:
+    """List what any source holds, without decoding it."""
+    if split not in _SPLITS:
+        raise ValueError(f"split must be 'train' or 'test' ('val' is read as 'test'), got {split!r}")
+    part = _SPLITS[split]
+    if isinstance(source, str) and source in NAMES:
+        return _find_known(source, part, data_folder(root))
+    if isinstance(source, str | os.PathLike):
+        return _find_path(source, part)
+    if isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
+        if len(source) == 1 and Path(source[0]).suffix.lower() in _ARRAYS:
+            return _find_path(source[0], part)
+        only_train(part, "a list of files")
+        return list_files(*find_files(source))
+    if isinstance(source, ImageSet):
+        only_train(part, source.source)
+        return ArrayListing(source.names, source.labels, source.classes, source.source, images=source.pixels)
+    if isinstance(source, Image.Image | bytes | bytearray | memoryview) or hasattr(source, "read"):
+        only_train(part, "one image")
+        return _find_image(source)
+    array = as_array(source)
+    if isinstance(array, np.ndarray):
+        only_train(part, "an array")
+        return list_array(array[None] if array.ndim == 3 and array.shape[-1] in (3, 4) else array)
+    return list_dataset(source, part)
+
+
+def find_files(
+    arguments: Iterable[str | os.PathLike[str]], *, exist: bool = False
+) -> tuple[list[Path], tuple[Skipped, ...]]:
+    """List the image files that files, folders and globs stand for, and the pictures that are not read.
+
+    A file that is missing is listed too, to be skipped with a reason when it is read; `exist` makes it an error.
+    """
+    files: list[Path] = []
+    unread: list[Skipped] = []
+    for argument in arguments:
+        path = Path(argument).expanduser()
+        matches = [path] if path.exists() else [Path(match) for match in sorted(_glob(path))]
+        if exist and not matches:
+            raise FileNotFoundError(f"there is no file, folder or match for {str(argument)!r}; check the path")
+        for match in matches or [path]:
+            found, others = files_below(match) if match.is_dir() else ([match], [])
+            files += found
+            unread += others
+    if not files:
+        raise ValueError("the list of files is empty")
+    return files, tuple(unread)
+
+
+def _glob(path: Path) -> list[str]:
+    return glob.glob(str(path), recursive=True) if glob.has_magic(str(path)) else []  # noqa: PTH207 (may be absolute)
+
+
+def _find_known(name: str, split: str, root: Path) -> Listing:
+    if name == "digits":
+        return read_digits(split)
+    folder = locate(KNOWN[name], root)
+    if folder is None:
+        raise FileNotFoundError(
+            f"{name} is not in {root}: run `corel data fetch {name} {root}`, or say with root (--data) or "
+            "$COREL_DATA where it is"
+        )
+    return KNOWN[name].read(folder, split)
+
+
+def _find_path(source: str | os.PathLike[str], split: str) -> Listing:
+    path = Path(source).expanduser()
+    if path.is_dir():
+        known = recognize(path)
+        return known.read(path, split) if known else list_folder(path, split)
+    if not path.exists() and not _glob(path):
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}; {_hint(source)}")
+    if path.suffix.lower() in _ARRAYS:
+        return list_array_file(path, split)
+    if path.suffix.lower() not in suffixes() and path.exists():
+        raise ValueError(f"{path} is no image ({', '.join(suffixes())}), .npy or .npz file")
+    only_train(split, "a list of files")
+    return list_files(*find_files([path]))
+
+
+def _find_image(image: Any) -> DatasetListing:
+    """One image, named after its file if it knows one."""
+    name = getattr(image, "filename", None) or getattr(image, "name", None)
+    name = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else "image"
+    return DatasetListing([name], None, (), "one image", dataset=[image])
+
+
+def _hint(source: str | os.PathLike[str]) -> str:
+    if not isinstance(source, str) or Path(source).suffix or len(Path(source).parts) > 1:  # a path, not a name
+        return "check the path"
+    near = difflib.get_close_matches(source, NAMES, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"check the path; known names are {', '.join(NAMES)}"

@@ -1,0 +1,190 @@
+"""`stream`: the one road of items, batch by batch, from a source to an encoder.
+
+Two batches are in memory at once, whatever the number of files: the one in use, and the one being decoded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from threading import Thread
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel._terminal import progress_bar
+from corel.images._datasets import label_numbers
+from corel.images._find import find
+from corel.images._listing import FileListing, Listing, list_files, refuse
+from corel.images._preparation import Preparation, Rows
+from corel.images._rows import read_rows
+from corel.images._set import Skipped
+
+Item = TypeVar("Item")
+# Enough images to keep the encoder busy, few enough that results appear while one watches.
+BATCH = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some items of a stream, decoded.
+
+    Attributes:
+        values: uint8 ``[n, size, size, 3]``, or float32 rows ``[n, features]``; n may be 0.
+        names: a name for each.
+        labels: the name of each one's class; None where the source has no labels.
+        skipped: what was met on the way here and gave no item, and why.
+
+    """
+
+    values: NDArray[Any]
+    names: Sequence[str]
+    labels: Sequence[str] | None = None
+    skipped: tuple[Skipped, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Stream:
+    """Batches of a source's items, to iterate over once; `total` is None while nobody knows how many there are."""
+
+    def __init__(self, batches: Iterator[Batch], source: str, total: int | None, description: str | None) -> None:
+        self.source, self.total = source, total
+        self._batches, self._description = batches, description
+
+    def __iter__(self) -> Iterator[Batch]:
+        quiet = self._description is None
+        with progress_bar(self._description or "", self.total, quiet=quiet) as advance:
+            for batch in one_ahead(self._batches):
+                yield batch
+                advance(len(batch) + len(batch.skipped))
+
+
+def stream(
+    source: Any,
+    preparation: Preparation | Rows,
+    *,
+    split: str = "train",
+    root: str | os.PathLike[str] | None = None,
+    batch_size: int = BATCH,
+    strict: bool = False,
+    progress: bool = False,
+    description: str = "reading",
+) -> Stream:
+    """Read a source batch by batch, ready for an encoder.
+
+    Args:
+        source: whatever `open` takes, and an iterator of paths; for `Rows`, an array of rows or its .npy or .npz file.
+        preparation: how an item becomes the encoder's input, such as `Backbone.preparation`.
+        split: ``train`` or ``test``.
+        root: where known names are looked up.
+        batch_size: items a batch.
+        strict: raise on the first item that cannot be read, rather than skip and list it.
+        progress: show a bar on a terminal.
+        description: what the bar says.
+
+    Example:
+        >>> import corel
+        >>> batches = corel.images.stream("digits", corel.images.Preparation(size=32), batch_size=500)
+        >>> [batch.values.shape for batch in batches]
+        [(500, 32, 32, 3), (399, 32, 32, 3)]
+
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    shown = description if progress else None
+    if isinstance(preparation, Rows):
+        rows = read_rows(source, preparation)
+        return Stream(_row_batches(rows, batch_size), "an array", len(rows), shown)
+    if isinstance(source, Iterator) and not hasattr(source, "read"):
+        parts = (list_files([Path(file).expanduser() for file in part]) for part in _chunks(source, batch_size))
+        named = (_batch(part, range(len(part)), preparation, strict=strict) for part in parts)
+        return Stream(_checked(named, "the files named"), "the files named", None, shown)
+    listing = find(source, split, root)
+    if strict and listing.unread:
+        refuse(listing.unread, 1, listing.source, strict=True)
+    batches = _checked(_batches(listing, preparation, batch_size, strict=strict), listing.source)
+    return Stream(batches, listing.source, len(listing), shown)
+
+
+def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Compute each item in a thread while the one before it is in use.
+
+    The thread is a daemon: an interrupted program does not wait for a read that blocks.
+    """
+    coming = _begun(items)
+    while (found := coming.result()) is not _END:
+        coming = _begun(items)
+        yield found
+
+
+_END = object()
+
+
+def _begun(items: Iterator[Any]) -> Future[Any]:
+    future: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(next(items, _END))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, daemon=True, name="corel-reading").start()
+    return future
+
+
+def _checked(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
+    """Pass batches on; at the end, refuse a source that gave nothing."""
+    read = 0
+    skipped: list[Skipped] = []
+    for batch in batches:
+        read += len(batch)
+        skipped += batch.skipped[:2] if not read else ()
+        yield batch
+    refuse(skipped, read, source, strict=False)
+
+
+def _batches(listing: Listing, preparation: Preparation, batch_size: int, *, strict: bool) -> Iterator[Batch]:
+    seen: set[str] = set()
+    for start in range(0, len(listing), batch_size):
+        rows = range(start, min(start + batch_size, len(listing)))
+        batch = _batch(listing, rows, preparation, strict=strict)
+        seen.update(batch.labels or ())
+        yield batch
+    absent = [name for name in listing.classes if name not in seen] if isinstance(listing, FileListing) else []
+    last = (*listing.unread, *(Skipped(name, "is a class without any image") for name in absent))
+    if last:
+        refuse(last, 1, listing.source, strict=strict)
+        yield Batch(np.empty((0, preparation.size, preparation.size, 3), np.uint8), [], None, last)
+
+
+def _batch(listing: Listing, rows: range, preparation: Preparation, *, strict: bool) -> Batch:
+    decoded = listing.decode(rows, preparation)
+    kept = [i for i in range(len(rows)) if i not in decoded.broken]
+    skipped = tuple(Skipped(listing.names[rows[i]], reason) for i, reason in sorted(decoded.broken.items()))
+    refuse(skipped, 1, listing.source, strict=strict)
+    if decoded.labels is not None:
+        numbers: Any = label_numbers([decoded.labels[i] for i in kept], listing.source)
+    else:
+        numbers = None if listing.labels is None else [listing.labels[rows[i]] for i in kept]
+    labels = None if numbers is None else [listing.classes[i] if listing.classes else str(i) for i in numbers]
+    values = decoded.pixels[kept] if decoded.broken else decoded.pixels
+    return Batch(values, [listing.names[rows[i]] for i in kept], labels, skipped)
+
+
+def _row_batches(rows: NDArray[np.float32], batch_size: int) -> Iterator[Batch]:
+    for start in range(0, len(rows), batch_size):
+        values = rows[start : start + batch_size]
+        yield Batch(values, [f"row {start + i}" for i in range(len(values))])
+
+
+def _chunks(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    while chunk := list(islice(items, size)):
+        yield chunk
