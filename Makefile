@@ -25,7 +25,7 @@ docs: .venv/installed  ## The documentation as HTML; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 readme: .venv/installed  ## The tables of README and docs from the committed results
-	$(BIN)/python -m experiments.readme
+	$(BIN)/python -m experiments.render.documents
 
 .venv/bin/corel: pyproject.toml constraints.txt
 	@echo 'Installing corel into .venv: this takes some minutes.'

@@ -42,8 +42,8 @@ from corel._terminal import track
 from corel.encoders import Autoencoder
 from corel.losses import split_branches
 from corel.training import TrainConfig, train
-from experiments._record import record
-from experiments._trainings import limited_to
+from measuring.record import record
+from measuring.threads import limited_to
 
 SEED = 0
 DIMENSION = 10

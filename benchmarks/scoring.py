@@ -24,7 +24,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from benchmarks._timing import take_turns
 from corel.oneclass import ClassBank
-from experiments._record import record
+from measuring.record import record
 
 BRANCHES, DIMENSION, RADIUS = 16, 10, 2.0
 EXEMPLARS, BACKGROUND = 120, 4000
@@ -53,7 +53,7 @@ class Problem:
     def bank(self, score: str) -> ClassBank:
         """The classes as corel scores them, what is kept between calls already computed."""
         bank = ClassBank.of(
-            list(self.classes), branches=BRANCHES, radius=RADIUS, background=self.background, score=score
+            list(self.classes), branches=BRANCHES, radius=RADIUS, background=self.background, method=score
         )
         bank.p_values(self.points[:1])
         return bank

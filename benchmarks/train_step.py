@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from corel._compute import bfloat16
 from corel._terminal import track
@@ -25,37 +24,12 @@ from corel.encoders import Autoencoder
 from corel.encoders.base import channels_last
 from corel.losses import ConnectivityLoss
 from corel.training import TrainConfig, train
-from experiments._record import record
+from measuring.plain import BATCH, plain_training
+from measuring.record import record
 
 RESULTS = Path(__file__).parent / "results"
-BATCH, WARM_UP = 100, 10
+WARM_UP = 10
 Pixels = NDArray[np.uint8]
-
-
-def plain_training(pixels: Pixels, epochs: int) -> Autoencoder:
-    """The loop one writes first: images as float32 in channel order, Adam as it comes, nothing else."""
-    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous().float() / 255
-    model = with_plain_layers(Autoencoder())
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    connectivity = ConnectivityLoss(eta=2.0, branches=16, reduction="mean", zero_bars="drop")
-    for _ in range(epochs):
-        for chosen in torch.randperm(len(images)).view(-1, BATCH):
-            batch = images[chosen]
-            latents, reconstructed = model(batch)
-            loss = (batch - reconstructed).abs().sum(dim=(1, 2, 3)).mean() + 20 * connectivity(latents)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            loss.item()
-    return model
-
-
-def with_plain_layers(model: Autoencoder) -> Autoencoder:
-    """Give the network the transposed convolutions of torch in place of ours, which compute the same faster."""
-    for layer in model.decoder:
-        if isinstance(layer, nn.ConvTranspose2d):
-            layer.__class__ = nn.ConvTranspose2d
-    return model
 
 
 def plain(pixels: Pixels) -> float:

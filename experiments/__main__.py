@@ -18,8 +18,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments._record import RESULTS
-from experiments._registry import EXPERIMENTS, Experiment
+from experiments._lib.paths import RESULTS
+from experiments._lib.registry import EXPERIMENTS, Experiment
 
 
 def listing() -> str:
@@ -35,15 +35,9 @@ def listing() -> str:
 
 
 def run_one(experiment: Experiment, arguments: Sequence[str]) -> int:
-    """Run an experiment here, as if it had been called with these arguments; give the exit code."""
-    sys.argv = [f"python -m experiments {experiment.name}", *experiment.arguments, *arguments]
-    module = importlib.import_module(experiment.module)
-    if not experiment.needs:  # then it reads no command line itself
-        argparse.ArgumentParser(
-            description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-        ).parse_args()
+    """Run an experiment in this process with these arguments; give the exit code."""
     try:
-        module.main()
+        importlib.import_module(experiment.module).main(arguments)
     except FileNotFoundError as error:  # data that is not there: the sentence says how to get it
         print(error, file=sys.stderr)
         return 1
@@ -82,9 +76,9 @@ def _wait(command: list[str]) -> tuple[int, bool]:
         signal.signal(signal.SIGINT, before)
 
 
-def main() -> int:
-    """Hand one experiment its command line; take several, or none, to be the queue's."""
-    first, *rest = sys.argv[1:] or ["--help"]
+def main(arguments: Sequence[str]) -> int:
+    """Run one experiment with the arguments that follow its name, or queue several."""
+    first, *rest = arguments or ["--help"]
     if first in EXPERIMENTS and not (rest and rest[0] in EXPERIMENTS):
         return run_one(EXPERIMENTS[first], rest)
     parser = argparse.ArgumentParser(
@@ -94,12 +88,12 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="what there is, how long it takes, what is done")
     parser.add_argument("--data", type=Path, help="where the datasets are laid out")
     parser.add_argument("--runs", type=Path, help="checkpoints and backbones of the trainings")
-    arguments = parser.parse_args([first, *rest])
-    if arguments.list:
+    given = parser.parse_args([first, *rest])
+    if given.list:
         print(listing())
         return 0
-    chosen = list(EXPERIMENTS) if arguments.names == ["all"] else arguments.names
-    folders = {"data": arguments.data, "runs": arguments.runs}
+    chosen = list(EXPERIMENTS) if given.names == ["all"] else given.names
+    folders = {"data": given.data, "runs": given.runs}
     if problem := _problem(chosen, folders):
         parser.error(problem)
     return run_queue([EXPERIMENTS[name] for name in chosen], folders)
@@ -114,4 +108,4 @@ def _problem(chosen: Sequence[str], folders: dict[str, Path | None]) -> str | No
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import corel
 from corel.cli import app
-from experiments._registry import EXPERIMENTS
+from experiments._lib.registry import EXPERIMENTS
 from tests.images.known.test_cifar import write_cifar10
 
 ROOT = Path(__file__).parents[1]

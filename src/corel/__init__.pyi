@@ -6,6 +6,8 @@ from .encoders import Autoencoder as Autoencoder
 from .encoders import BranchedLinear as BranchedLinear
 from .evaluation import Evaluation as Evaluation
 from .evaluation import evaluate as evaluate
+from .finding import Found as Found
+from .finding import find as find
 from .gallery import Gallery as Gallery
 from .losses import ConnectivityLoss as ConnectivityLoss
 from .losses import connectivity_loss as connectivity_loss

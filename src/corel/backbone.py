@@ -19,7 +19,7 @@ from corel import objectives
 from corel._io import tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import printable
-from corel.encoders.base import Network, channels_last
+from corel.encoders.base import Embedding, Network, channels_last
 from corel.encoders.export import to_onnx
 from corel.images import ImageSet, Preparation, Rows, from_document
 
@@ -98,9 +98,17 @@ class Backbone:
 
         An `ImageSet` is taken too; a backbone on vectors takes floats ``[n, features]``.
         """
+        latents: NDArray[np.float32] = self.embed(images, batch_size, progress=progress).latents
+        return latents
+
+    def embed(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> Embedding:
+        """Give the latents, and the features ``[n, F]`` that the cosine score compares, in one pass.
+
+        The features of a residual network are its stages' means over places; elsewhere they are the latents.
+        """
         items = images.pixels if isinstance(images, ImageSet) else images
-        normalize = self.preparation.normalized
-        return self.network.encode(items, batch_size, progress=progress, normalize=normalize).numpy()
+        found = self.network.embed(items, batch_size, progress=progress, normalize=self.preparation.normalized)
+        return Embedding(*(part.numpy() for part in found))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the one file, atomically."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from corel.baselines import ADT, DAGMM, DSEBM, OCSVM, Baseline, DeepSVDD
 from corel.baselines._shared import batches
-from corel.images import ImageSet
-from experiments._parts import progress, results, run_parts
-from experiments.baselines import ORACLE, Protocol, best_of_grid, parts, stratified, summarise
+from tests.baselines.images import ramps
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PLANTED = [
@@ -34,14 +30,6 @@ SHORT = [replace(each, epochs=1) for each in PLANTED[:3]] + [
 
 def named(baseline: Baseline) -> str:
     return type(baseline).__name__
-
-
-def ramps(count: int, *, rising: bool, seed: int) -> NDArray[np.uint8]:
-    """Images that brighten, or darken, from left to right: their means are equal, their mirror images are not."""
-    rng = np.random.default_rng(seed)
-    slope = np.linspace(-1, 1, 32)[:, None] * (1 if rising else -1)
-    pixels = 128 + rng.uniform(80, 95, (count, 1, 1, 1)) * slope + rng.normal(0, 10, (count, 32, 32, 3))
-    return pixels.clip(0, 255).astype(np.uint8)
 
 
 @pytest.mark.parametrize("baseline", PLANTED, ids=named)
@@ -122,31 +110,3 @@ def test_no_batch_has_one_image(count: int, sizes: list[int]) -> None:
     parts = batches(count, 4)
     assert [len(part) for part in parts] == sizes
     assert sorted(torch.cat(parts).tolist()) == list(range(count))
-
-
-def test_the_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    pixels = np.concatenate([ramps(6, rising=True, seed=0), ramps(6, rising=False, seed=1)])
-    names = [str(i) for i in range(12)]
-    images = ImageSet(pixels, np.repeat([0, 1], 6), ("up", "down"), names, "ramps")
-    methods: dict[str, Baseline] = {"DSEBM": SHORT[1], "OC-SVM (CAE)": SHORT[0], "ADT": SHORT[4]}
-    whole = parts(methods, images, images, Protocol(exemplars=4, adt_test_images=4))
-    run_parts("baselines", whole, {}, only=["DSEBM, up"], folder=tmp_path)
-    first = results("baselines", tmp_path)
-    assert progress("baselines", tmp_path) == (1, 3 * 2 + 1)
-    run_parts("baselines", whole, {}, only=[f"{name}, up" for name in methods], folder=tmp_path)
-    rows = results("baselines", tmp_path)
-    assert rows["DSEBM, up"] == first["DSEBM, up"]
-    assert [row["test images"] for row in rows.values()] == [12, 12, 4]
-    assert list(summarise([*rows.values()])) == ["DSEBM", "OC-SVM (CAE)", ORACLE, "ADT (plain)", "ADT (Dirichlet)"]
-
-
-def test_the_oracle_is_above_every_point_of_its_grid() -> None:
-    images, truth = ramps(8, rising=True, seed=0), np.arange(8) % 2 == 0
-    baseline = OCSVM(epochs=1, nu=0.5, gamma=0.25).fit(images)
-    best = best_of_grid(baseline, images, images, truth)
-    assert roc_auc_score(truth, baseline.score_samples(images)) <= best <= 1
-
-
-def test_a_stratified_subset_has_every_class_equally() -> None:
-    images = ImageSet(ramps(30, rising=True, seed=0), np.arange(30) % 3, ("a", "b", "c"), ["x"] * 30, "ramps")
-    assert np.bincount(np.asarray(stratified(images, 12, 0).labels)).tolist() == [4, 4, 4]

@@ -69,7 +69,7 @@ def test_every_cell_is_the_auc_of_that_class_from_thatdraw_exemplars(
             for label in range(3):
                 assert (np.asarray(train.labels)[chosen[label]] == label).all()
                 for score in ("count", "contrast"):
-                    model = OneClass.from_backbone(backbone, score=score).fit(latents[chosen[label]])
+                    model = OneClass.from_backbone(backbone, method=score).fit(latents[chosen[label]])
                     expected = roc_auc_score(test.labels == label, model.score_samples(tests))
                     assert result.auc(score, m)[draw, label] == pytest.approx(expected)
 

@@ -17,7 +17,7 @@ from PIL import Image
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder
 from corel.encoders.base import Network
-from corel.gallery import Gallery
+from corel.gallery import Gallery, Verdict
 from corel.images import ImageSet
 from corel.oneclass import ClassBank
 
@@ -98,7 +98,7 @@ def test_a_backbone_that_cannot_be_scored_enrols_nothing(tmp_path: Path, backbon
 def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         found = gallery.score(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]))
-        with pytest.warns(UserWarning, match="30 exemplars cannot support rate=0.001.*Enrol at least 999"):
+        with pytest.warns(UserWarning, match="70 exemplars cannot support rate=0.001.*Enrol at least 999"):
             sets = gallery.classify(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]), rate=0.001)
     assert sets == found.prediction_sets(0.001)
     assert all(set(each) == {"red", "green"} for each in sets)  # no class is large enough to reject at 0.1%
@@ -313,3 +313,25 @@ def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> 
         pytest.raises(ValueError, match="enrol a class first"),
     ):
         gallery.score(coloured(0, 1, 3))
+
+
+def test_a_verdict_is_stranger_if_and_only_if_its_p_value_is_at_most_the_rate(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        images = np.concatenate([coloured(hue, 12, 7) for hue in range(3)])
+        found = gallery.score(images)
+        for rate in (0.05, 0.2):
+            verdicts = found.decide(rate)
+            assert verdicts == gallery.recognize(images, rate)
+            for verdict, p, allowed in zip(verdicts, found.known, found.prediction_sets(rate), strict=True):
+                assert (verdict.verdict == "stranger") == (p <= rate)
+                assert verdict.classes == (() if p <= rate else allowed)
+                assert verdict.verdict in (("known",) if len(verdict.classes) == 1 else ("unsure", "stranger"))
+                assert verdict.p_value == p
+                assert verdict.likeliest in found.classes
+
+
+def test_verdicts_read_as_sentences() -> None:
+    assert str(Verdict("a", "known", ("cat",), "cat", 0.6)) == "cat"
+    assert str(Verdict("a", "unsure", ("cat", "dog"), "cat", 0.3)) == "unsure: cat or dog"
+    assert str(Verdict("a", "unsure", (), "cat", 0.06)) == "unsure: most like cat"
+    assert str(Verdict("a", "stranger", (), "cat", 0.01)) == "stranger, most like cat"

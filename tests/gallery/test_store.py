@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sqlite3
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,6 +156,19 @@ def _overwrite(path: Path) -> None:
     path.write_bytes(content)
 
 
+def _hide_a_trigger(path: Path) -> None:
+    """Add a trigger with a table's name and list it before that table, where a dictionary by name would lose it."""
+    connection = sqlite3.connect(path)
+    connection.executescript(f"""
+        CREATE TEMP TABLE kept AS SELECT * FROM backbone;
+        DROP TABLE backbone;
+        CREATE TRIGGER backbone BEFORE DELETE ON exemplar BEGIN SELECT RAISE(IGNORE); END;
+        {_file.TABLES["backbone"]};
+        INSERT INTO backbone SELECT * FROM kept;
+    """)
+    connection.close()
+
+
 NOT_FINITE = np.array([1, 2, np.nan, 4], "<f4").tobytes().hex()
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "text": (
@@ -168,6 +183,18 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "trigger": (
         _sql("CREATE TRIGGER t AFTER DELETE ON exemplar BEGIN SELECT 1; END"),
         "tables are not those",
+    ),
+    "trigger with a table's name": (_hide_a_trigger, "tables are not those"),
+    "view": (_sql("CREATE VIEW more AS SELECT * FROM exemplar"), "tables are not those"),
+    "index": (_sql("CREATE INDEX more ON exemplar (source)"), "tables are not those"),
+    "write-ahead log": (_sql("PRAGMA journal_mode = WAL"), "write-ahead log, which a gallery never does"),
+    "log beside it": (
+        lambda path: path.with_name(path.name + "-wal").write_bytes(b"frames"),
+        "write-ahead log, which a gallery never does",
+    ),
+    "pipe as a journal": (
+        lambda path: os.mkfifo(path.with_name(path.name + "-journal")),
+        "is a pipe, not a file",
     ),
     "column": (_sql("ALTER TABLE exemplar ADD COLUMN more TEXT"), "tables are not those"),
     "two backbones": (_sql("INSERT INTO backbone VALUES ('b', 'c', 3)"), "does not name one backbone"),
@@ -194,6 +221,28 @@ def test_a_file_that_is_not_a_whole_gallery_is_refused_with_a_sentence(path: Pat
 
     with pytest.raises(ValueError, match=sentence):
         read()
+
+
+def _journal_that_deletes(victim: Path, pages: int) -> bytes:
+    """Write a rollback journal without pages that names `victim` as its super-journal (SQLite's file format)."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(victim)
+    head = magic + struct.pack(">IIIII", 0, 0, pages, 512, 4096)
+    return head.ljust(512, b"\0") + bytes(4) + name + struct.pack(">II", len(name), sum(name)) + magic
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+def test_a_journal_cannot_make_sqlite_delete_another_file(path: Path, tmp_path: Path, by_link: bool) -> None:
+    victim, journal = tmp_path / "victim", path.with_name(path.name + "-journal")
+    victim.write_text("precious")
+    content = _journal_that_deletes(victim, path.stat().st_size // 4096)
+    journal.write_bytes(content)
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(ValueError, match="names another file for SQLite to delete"):
+        Store(tmp_path / "link" if by_link else path, create=False)
+    assert victim.read_text() == "precious"
+    assert journal.read_bytes() == content
+    _sql("SELECT * FROM exemplar")(path)
+    assert not victim.exists()  # the journal is a real one: SQLite itself does as it asks
 
 
 def test_places_that_cannot_hold_a_gallery(tmp_path: Path) -> None:

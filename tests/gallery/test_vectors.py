@@ -57,7 +57,7 @@ def expected_auc(m: int, scores: Callable[[NDArray[Any]], NDArray[Any]]) -> list
 @pytest.mark.parametrize("score", ["count", "contrast"])
 def test_every_cell_is_the_auc_of_one_class(result: Evaluation, backbone: Backbone, score: str, m: int) -> None:
     def scores(exemplars: NDArray[Any]) -> NDArray[Any]:
-        model = OneClass.from_backbone(backbone, score=score).fit(backbone.encode(exemplars))
+        model = OneClass.from_backbone(backbone, method=score).fit(backbone.encode(exemplars))
         return model.score_samples(backbone.encode(TEST[0]))
 
     np.testing.assert_allclose(result.auc(score, m), expected_auc(m, scores))

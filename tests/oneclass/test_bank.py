@@ -80,7 +80,7 @@ def test_scores_and_p_values_follow_their_definitions(problem: dict[str, Any]) -
     scores, p_values = bank.assess(problem["points"])
     setting = problem["branches"], problem["radius"], problem["background"]
     shared = problem["branches"] * np.log(PRIOR / (bank.sizes + PRIOR))
-    raw = scores if bank.score == "count" else scores - shared
+    raw = scores if bank.method == "count" else scores - shared
     for t, z in enumerate(problem["points"]):
         for c, bag in enumerate(problem["bags"]):
             assert raw[t, c] == pytest.approx(oracle_score(z, bag.astype(float), *setting), abs=1e-9)
@@ -219,10 +219,13 @@ def test_likeness_does_not_know_how_often_a_class_was_repeated(with_background: 
     once, other, z = (rng.normal(size=(rows, 6)) for rows in (10, 30, 20))
     background = rng.normal(size=(50, 6)) if with_background else None
     settings = {"branches": 2, "radius": 2.0, "background": background}
-    bank = ClassBank.of([once, np.tile(once, (3, 1)), other, other[:0]], **settings)
+    bank = ClassBank.of([once, np.tile(once, (3, 1)), other[:20], other[:0], other], **settings)
     likeness = bank.likeness(z)
     np.testing.assert_allclose(likeness[:, 0], likeness[:, 1], rtol=1e-12)
-    np.testing.assert_array_equal(likeness[:, 1:3], bank.scores(z)[:, 1:3])  # those as large as the largest
+    assert bank.sizes.mean() == 18
+    average = ClassBank.of([other[:18]], **settings)
+    np.testing.assert_allclose(bank.likeness(z, [10, 30, 20, 0, 30])[:, 4], likeness[:, 4])
+    np.testing.assert_array_equal(average.likeness(z), average.scores(z))
     assert (likeness[:, 3] <= likeness.min(axis=1)).all()
     even = ClassBank.of([other, np.tile(once, (3, 1))], **settings)
     np.testing.assert_array_equal(even.likeness(z), even.scores(z))
@@ -258,8 +261,8 @@ def test_no_points_give_no_rows() -> None:
     [
         ({"branches": 3}, "4 latent columns cannot be split into branches=3"),
         ({"radius": 0.0}, "radius must be positive and finite"),
-        ({"score": "density"}, 'must be "auto", "count" or "contrast"'),
-        ({"score": "contrast"}, "pass background="),
+        ({"method": "density"}, "must be one of 'auto', 'count', 'contrast'"),
+        ({"method": "contrast"}, "pass background="),
         ({"background": np.zeros((3, 2))}, "background has 2 columns but the exemplars have 4"),
         ({"background": np.full((3, 4), np.nan)}, "NaN or infinity in row 0"),
         ({"offsets": [0, 1]}, "offsets must rise from 0 to the 2 exemplars"),

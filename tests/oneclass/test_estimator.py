@@ -20,19 +20,24 @@ from corel.oneclass import ClassBank, OneClass
 
 
 @pytest.mark.filterwarnings("ignore:.*exemplars cannot support rate")
-@parametrize_with_checks([OneClass(), OneClass(score="count", rate=0.2, radius=3.0)])
+@parametrize_with_checks([OneClass(), OneClass(method="count", rate=0.2, radius=3.0)])
 def test_scikit_learns_checks(estimator: OneClass, check: Any) -> None:
     check(estimator)
 
 
 def test_clone_parameters_and_representation() -> None:
     background = np.zeros((3, 4))
-    model = OneClass(branches=2, score="contrast", background=background)
+    model = OneClass(branches=2, method="contrast", background=background)
     copy = clone(model)
-    assert copy.get_params()["score"] == "contrast"
+    assert copy.get_params()["method"] == "contrast"
     assert copy.get_params()["background"].shape == (3, 4)
-    assert copy.set_params(score="count").fit(np.zeros((2, 4))).bank_.score == "count"
-    assert "score='contrast'" in repr(model)
+    assert copy.set_params(method="count").fit(np.zeros((2, 4))).bank_.method == "count"
+    assert "method='contrast'" in repr(model)
+
+
+def test_the_old_name_of_the_method_is_refused_with_the_new_one() -> None:
+    with pytest.raises(TypeError, match=r"OneClass\(score='count'\) is called OneClass\(method='count'\) now"):
+        OneClass(score="count")  # type: ignore[call-arg]
 
 
 def test_pipelines() -> None:
@@ -46,8 +51,8 @@ def test_the_backbone_fills_in_the_settings() -> None:
     rng = np.random.default_rng(0)
     backbone = SimpleNamespace(branches=2, eta=1.5, p=1.0, background=rng.normal(size=(30, 4)))
     model = OneClass.from_backbone(backbone, rate=0.2).fit(rng.normal(size=(9, 4)))
-    assert (model.bank_.branches, model.bank_.radius, model.bank_.score, model.rate) == (2, 1.5, "contrast", 0.2)
-    assert OneClass.from_backbone(backbone, score="count").fit(rng.normal(size=(9, 4))).bank_.score == "count"
+    assert (model.bank_.branches, model.bank_.radius, model.bank_.method, model.rate) == (2, 1.5, "contrast", 0.2)
+    assert OneClass.from_backbone(backbone, method="count").fit(rng.normal(size=(9, 4))).bank_.method == "count"
     backbone.p = 2.0
     with pytest.raises(ValueError, match="trained with p=2; train with p=1"):
         OneClass.from_backbone(backbone)
@@ -143,7 +148,7 @@ def test_explain_counts_rates_and_neighbours_nearest_first() -> None:
 def test_explanations_add_up_to_the_score(score: Literal["count", "contrast"]) -> None:
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(9, 12)).astype(np.float32) for _ in range(3)]
-    bank = ClassBank.of(bags, branches=3, radius=4.0, background=rng.normal(size=(40, 12)), score=score)
+    bank = ClassBank.of(bags, branches=3, radius=4.0, background=rng.normal(size=(40, 12)), method=score)
     z = rng.normal(size=(20, 12))
     for c in range(3):
         explanations = bank.explain(z, c)

@@ -23,7 +23,7 @@ def test_equals_the_cpu_kernels(
     monkeypatch.setattr(_torch, "CELLS", cells)
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(m, 36)).astype(dtype) for m in (12, 0, 30)]
-    setting = {"branches": 18, "radius": 2.0, "background": rng.normal(size=(60, 36)), "score": score}
+    setting = {"branches": 18, "radius": 2.0, "background": rng.normal(size=(60, 36)), "method": score}
     bank, z = ClassBank.of(bags, **setting), rng.normal(size=(8, 36)).astype(dtype)
     expected = bank.assess(z)
     monkeypatch.setattr("corel.oneclass._bank.computing_device", lambda z: torch.device("cpu"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,19 @@ from torch import Tensor, nn
 from corel._terminal import track
 
 Module = TypeVar("Module", bound=nn.Module)
+
+
+class Embedding(NamedTuple):
+    """What one pass of an encoder gives.
+
+    Attributes:
+        latents: the paper's latents ``[n, branches·branch_dim]``.
+        features: what the encoder knows before it makes latents, ``[n, F]``; the latents where it offers no more.
+
+    """
+
+    latents: Any
+    features: Any
 
 
 class Network(nn.Module, ABC):
@@ -47,40 +60,53 @@ class Network(nn.Module, ABC):
             for name, tensor in self.state_dict().items()
         }
 
+    @property
+    def feature_count(self) -> int:
+        """The number F of features of an item."""
+        return self.architecture["branches"] * self.architecture["branch_dim"]
+
+    def embed_batch(self, prepared: Tensor) -> Embedding:
+        """Run one batch, which `prepare` returned, through the encoder."""
+        latents = self.encoder(prepared)
+        return Embedding(latents, latents)
+
+    def encode(self, items: Any, batch_size: int = 500, **options: Any) -> Tensor:
+        """Give the latents ``[n, B·D]`` of any number of items, as `embed` does."""
+        latents: Tensor = self.embed(items, batch_size, **options).latents
+        return latents
+
     @torch.no_grad()
-    def encode(
+    def embed(
         self,
         items: Any,
         batch_size: int = 500,
         *,
         progress: bool = False,
         normalize: Callable[[Tensor], Tensor] = lambda prepared: prepared,
-    ) -> Tensor:
-        """Encode any number of items in batches, in float32 whatever the training used: ``[n, B·D]`` on the CPU.
+    ) -> Embedding:
+        """Embed any number of items in batches, in float32 whatever the training used; the result is on the CPU.
 
         On one machine and number of threads a latent is the same to the last bit, whatever is encoded beside it.
         `normalize` is applied to what `prepare` gives.
         """
         device = next(chain(self.parameters(), self.buffers())).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
-        parts = [
-            self.run(self.encoder, normalize(self.prepare(items[start : start + batch_size])).to(device))
-            for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress)
-        ]
         width = self.architecture["branches"] * self.architecture["branch_dim"]
-        return torch.cat(parts).float().cpu() if parts else torch.empty(0, width)
+        parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
+        for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
+            prepared = normalize(self.prepare(items[start : start + batch_size])).to(device)
+            blocks: Any = prepared.split(self.sizes[-1])  # type: ignore[no-untyped-call]
+            parts += map(self._embed_padded, blocks)
+        return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
-    def run(self, encoder: Callable[[Tensor], Tensor], prepared: Tensor) -> Tensor:
-        """Call an encoder on prepared items in calls of fixed `sizes`; what pads the last one is dropped."""
-        parts = []
-        for block in prepared.split(self.sizes[-1]):  # type: ignore[no-untyped-call]
-            size = next(size for size in self.sizes if size >= len(block))
-            rows = torch.arange(size, device=block.device).clamp_(max=len(block) - 1)
-            padded = block if len(block) == size else block[rows]
-            if padded.ndim == 4:  # one layout too, or another kernel may run
-                padded = padded.contiguous(memory_format=torch.channels_last)
-            parts.append(encoder(padded)[: len(block)])
-        return torch.cat(parts)
+    def _embed_padded(self, block: Tensor) -> Embedding:
+        """Run a batch at the next of the fixed `sizes`; what pads it is dropped."""
+        size = next(size for size in self.sizes if size >= len(block))
+        rows = torch.arange(size, device=block.device).clamp_(max=len(block) - 1)
+        padded = block if len(block) == size else block[rows]
+        if padded.ndim == 4:  # one layout too, or another kernel may run
+            padded = padded.contiguous(memory_format=torch.channels_last)
+        return Embedding(*(part[: len(block)].float().cpu() for part in self.embed_batch(padded)))
 
 
 def channels_last(module: Module) -> Module:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from corel.encoders.base import Network
+from corel.encoders.base import Embedding, Network
 
 
 class FeatureHead(Network):
@@ -51,9 +51,9 @@ class FeatureHead(Network):
             )
         return numbers
 
-    def encode(self, items: Any, batch_size: int = 500, **options: Any) -> Tensor:
-        """Encode any number of rows, once all of them have been looked at: ``[n, B·D]`` on the CPU."""
-        return super().encode(self.prepare(items), batch_size, **options)
+    def embed(self, items: Any, batch_size: int = 500, **options: Any) -> Embedding:
+        """Embed any number of rows, once all of them have been checked."""
+        return super().embed(self.prepare(items), batch_size, **options)
 
 
 RESOLVED = 1e-5  # deviations below this share of the mean are a hundred steps of float32 or less

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
-from corel.encoders.base import Network
+from corel.encoders.base import Embedding, Network
 from corel.encoders.branched import BranchedLinear
 from corel.encoders.pixels import images_of
 
@@ -37,12 +38,27 @@ class ResidualNetwork(Network):
         self.encoder = nn.Sequential(
             _convolution(channels, width),
             nn.ReLU(inplace=True),
-            *(_halving_stage(width * 2**stage) for stage in range(3)),
+            *(HalvingStage(width * 2**stage) for stage in range(3)),
             nn.AdaptiveAvgPool2d(1),
             nn.Flatten(),
             BranchedLinear(8 * width, branches * branch_dim, branches=1),
         )
         self.input_shape = (channels, image_size, image_size)
+
+    @property
+    def feature_count(self) -> int:
+        """The channels of the second and third halving stage: 128 + 256 at a width of 32."""
+        return 12 * self.architecture["width"]
+
+    def embed_batch(self, prepared: Tensor) -> Embedding:
+        """Give the latents, and the means over places of what the second and third stage return."""
+        pooled = []
+        values = prepared
+        for layer in self.encoder.children():
+            values = layer(values)
+            if isinstance(layer, HalvingStage):
+                pooled.append(values.mean(dim=(2, 3)))
+        return Embedding(values, torch.cat(pooled[1:], dim=1))
 
     def prepare(self, items: Any) -> Tensor:
         """Images as `to_unit_tensor` takes them, of this network's channels and size."""
@@ -61,8 +77,11 @@ class Residual(nn.Module):
         return self.change(x).add_(x).relu_()  # type: ignore[no-any-return]
 
 
-def _halving_stage(width: int) -> nn.Module:
-    return nn.Sequential(_convolution(width, 2 * width, stride=2), nn.ReLU(inplace=True), Residual(2 * width))
+class HalvingStage(nn.Sequential):
+    """Half the side, twice the channels, then a residual block."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(_convolution(width, 2 * width, stride=2), nn.ReLU(inplace=True), Residual(2 * width))
 
 
 def _convolution(inputs: int, outputs: int, stride: int = 1) -> nn.Module:

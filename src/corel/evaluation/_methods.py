@@ -58,7 +58,7 @@ def _ball_score(name: str, score: str, latents: tuple[Latents, ...], settings: d
 
     def evaluate(chosen: Indices) -> Doubles:
         offsets = np.arange(len(chosen) + 1) * chosen.shape[1]
-        return ClassBank(train[chosen.ravel()], offsets, **settings, score=score).scores(test)  # type: ignore[arg-type]
+        return ClassBank(train[chosen.ravel()], offsets, **settings, method=score).scores(test)  # type: ignore[arg-type]
 
     return Method(name, evaluate)
 

@@ -5,3 +5,4 @@ from corel.gallery._gallery import Enrolment as Enrolment
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._scores import Scores as Scores
 from corel.gallery._store import Exemplar as Exemplar
+from corel.gallery._verdicts import Verdict as Verdict

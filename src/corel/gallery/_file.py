@@ -5,10 +5,13 @@ A gallery may come from anywhere: its identity, version, layout and length are c
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from corel.gallery._beside import check_beside
 
 APPLICATION_ID = int.from_bytes(b"corl", "big")
 FORMAT = 1
@@ -43,6 +46,7 @@ def check_place(path: Path, *, create: bool) -> None:
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     """Open the file; `create` makes an empty one where there is none."""
+    check_beside(path)
     with sentences(path):
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
@@ -83,14 +87,28 @@ def is_laid_out(connection: sqlite3.Connection, path: Path) -> bool:
         raise ValueError(f"{path} is an SQLite file of another program, not a gallery; check the path")
     if _pragma(connection, "user_version") > FORMAT:
         raise ValueError(f"{path} was written by a newer corel; run `pip install --upgrade corel`")
-    # Exactly our tables: a view or a trigger that somebody added would run with our statements.
-    stored = {name: sql for name, sql in connection.execute("SELECT name, sql FROM sqlite_master") if sql}
-    if stored != TABLES:
+    if _schema(connection) != _own_schema():
         raise damaged(path, "its tables are not those of a gallery")
     # SQLite notices missing pages only when it comes to read them.
     if path.stat().st_size < _pragma(connection, "page_count") * _pragma(connection, "page_size"):
         raise damaged(path, "it was cut short")
     return True
+
+
+def _schema(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    """List every table, index, trigger and view, each once: two of them may have the same name."""
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    return sorted(tuple(map(str, row)) for row in rows)
+
+
+@functools.cache
+def _own_schema() -> list[tuple[str, ...]]:
+    """List what `lay_out` makes. Anything else in a file, a trigger or a view, would run with our statements."""
+    connection = sqlite3.connect(":memory:")
+    lay_out(connection)
+    schema = _schema(connection)
+    connection.close()
+    return schema
 
 
 def damaged(path: Path, what: str) -> ValueError:

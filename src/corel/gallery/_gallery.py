@@ -21,10 +21,11 @@ from corel.gallery._items import Items, prepare
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
 from corel.gallery._store import Exemplar, Store
+from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
-    from corel.oneclass import ClassBank
+    from corel.oneclass import Calibration, ClassBank
 
 # A shorter beginning of a hash is too easily that of another exemplar.
 SHORTEST_HASH = 6
@@ -61,7 +62,7 @@ class Gallery:
     def __init__(self, store: Store, given: _backbone_lookup.BackboneLike | None) -> None:
         self._store = store
         self._given = given
-        self._kept: tuple[tuple[int, int], tuple[str, ...], ClassBank] | None = None
+        self._kept: tuple[tuple[int, int], tuple[str, ...], ClassBank, Calibration] | None = None
         if given is not None:
             # The wrong backbone is better known now than after an hour of encoding.
             _ = self._backbone
@@ -155,12 +156,22 @@ class Gallery:
 
     def score(self, images: Any, *, strict: bool = False, progress: bool = False) -> Scores:
         """Score images, or vectors, in whatever form `enroll` takes them against every class."""
+        from corel.oneclass import joining_likeness
+
         items = prepare(images, self.backbone, strict=strict, progress=progress)
-        names, bank = self._bank()
+        names, bank, calibration = self._bank()
         latents = self.backbone.encode(items.values, progress=progress)
         found = bank.assess(latents)
         likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
-        return Scores(items.names, names, found.scores, found.p_values, likeness, items.skipped)
+        joining = joining_likeness(bank, latents, likeness)
+        return Scores(items.names, names, *found, likeness, joining, calibration, items.skipped)
+
+    def recognize(self, images: Any, rate: float = 0.05, *, strict: bool = False) -> list[Verdict]:
+        """Say of each image which class it is, that several are possible, or that it is a stranger.
+
+        Of images of the enrolled classes at most the share `rate` is called stranger, averaged over enrollments.
+        """
+        return self.score(images, strict=strict).decide(rate)
 
     def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.
@@ -168,9 +179,9 @@ class Gallery:
         An image of an enrolled class has that class in its set with probability at least 1 − `rate`. An empty
         set says: none of them.
         """
-        from corel.oneclass import check_support
+        from corel.oneclass import check_support, supporting_sizes
 
-        check_support(rate, self.classes().values())
+        check_support(rate, supporting_sizes(rate, self.classes().values()))
         return self.score(images).prediction_sets(rate)
 
     def explain(self, image: Any, name: str) -> Explanation:
@@ -185,14 +196,17 @@ class Gallery:
         score, p_value = found.scores.item(), found.p_values.item()
         return Explanation(items.names[0], items.values[0], name, exemplars, votes, score, p_value)
 
-    def _bank(self) -> tuple[tuple[str, ...], ClassBank]:
+    def _bank(self) -> tuple[tuple[str, ...], ClassBank, Calibration]:
         """Give all classes ready to score, kept until this or another process changes the file."""
+        from corel.oneclass import Calibration
+
         version = self._store.version()
         if self._kept is None or self._kept[0] != version:
             counts, latents = self._store.latents()
             if not counts:
                 raise ValueError(f"nothing is enrolled in {self._store.path}; enrol a class first")
-            self._kept = version, tuple(counts), self._class_bank(latents, list(counts.values()))
+            bank = self._class_bank(latents, list(counts.values()))
+            self._kept = version, tuple(counts), bank, Calibration.of(bank)
         return self._kept[1:]
 
     def _class_bank(self, latents: NDArray[np.float32], sizes: Sequence[int]) -> ClassBank:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corel.gallery._verdicts import Verdict, answer
 from corel.images import Skipped
+
+if TYPE_CHECKING:
+    from corel.oneclass import Calibration
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +26,9 @@ class Scores:
         classes: the C classes' names.
         scores: float64 ``[n, C]``, higher is more like the class.
         p_values: float64 ``[n, C]``, conformal: an image of the class has p ≤ a with probability at most a.
-        likeness: float64 ``[n, C]``, scores to compare classes by: as if all had as many exemplars as the largest.
+        likeness: float64 ``[n, C]``, scores to compare classes by: as if all classes had the average size.
+        joining: float64 ``[n, C]``, the likeness to each class if the image joins it.
+        calibration: how the exemplars themselves fit, each with itself left out.
         skipped: what could not be read.
 
     """
@@ -30,15 +38,49 @@ class Scores:
     scores: NDArray[np.float64]
     p_values: NDArray[np.float64]
     likeness: NDArray[np.float64]
+    joining: NDArray[np.float64]
+    calibration: Calibration
     skipped: tuple[Skipped, ...] = ()
 
+    @cached_property
+    def known(self) -> NDArray[np.float64]:
+        """P-values ``[n]`` for "of one of the enrolled classes": a small one says stranger.
+
+        An image of an enrolled class has p ≤ a with probability at most a, averaged over enrollments, if known images
+        come with the class frequencies of the gallery.
+        """
+        return self.calibration.known(self.likeness)
+
+    def decide(self, rate: float = 0.05) -> list[Verdict]:
+        """Give a verdict on each image: known, unsure or stranger.
+
+        Among images of the enrolled classes, at most the share `rate` is called stranger, and the classes of a
+        verdict hold the true one at least with probability 1 − 2·rate.
+        """
+        best = self.likeness.argmax(axis=1)
+        found = zip(self.images, self.prediction_sets(rate), best, self.known.tolist(), strict=True)
+        return [self._verdict(*each, rate) for each in found]
+
     def prediction_sets(self, rate: float) -> list[tuple[str, ...]]:
-        """Give the classes that do not reject an image, the likeliest first; an empty set is an answer."""
+        """Give the classes that do not reject an image, the likeliest first; an empty set is an answer.
+
+        Classes too small for the rate share one category: coverage is averaged over them.
+        """
         from corel.oneclass import prediction_sets
 
-        sets = prediction_sets(self.likeness, self.p_values, rate)
+        sets = prediction_sets(self.likeness, self.set_p_values(rate), rate)
         return [tuple(self.classes[index] for index in each) for each in sets]
+
+    def set_p_values(self, rate: float) -> NDArray[np.float64]:
+        """P-values ``[n, C]`` that decide the prediction sets: classes too small for the rate share one category."""
+        return self.calibration.pooled(self.p_values, self.joining, rate)
 
     def ranking(self, rate: float) -> NDArray[np.int64]:
         """Order each image's classes ``[n, C]``: its prediction set, then those that reject it, both by likeness."""
-        return np.lexsort((-self.p_values, -self.likeness, self.p_values <= rate), axis=1)
+        p_values = self.set_p_values(rate)
+        return np.lexsort((-p_values, -self.likeness, p_values <= rate), axis=1)
+
+    def _verdict(self, image: str, allowed: tuple[str, ...], best: int, p_value: float, rate: float) -> Verdict:
+        verdict = answer(p_value, allowed, rate)
+        classes = () if verdict == "stranger" else allowed
+        return Verdict(image, verdict, classes, self.classes[best], p_value)

@@ -2,6 +2,7 @@
 
 from corel.images._find import find_files as find_files
 from corel.images._open import open as open
+from corel.images._photo import read_photo as read_photo
 from corel.images._places import data_folder as data_folder
 from corel.images._preparation import Preparation as Preparation
 from corel.images._preparation import Rows as Rows
@@ -15,5 +16,5 @@ from corel.images._stream import stream as stream
 
 __all__ = [
     "Batch", "ImageSet", "Preparation", "Rows", "Skipped", "Stream", "data_folder", "find_files", "from_document",
-    "one_ahead", "open", "stream",
+    "one_ahead", "open", "read_photo", "stream",
 ]  # fmt: skip

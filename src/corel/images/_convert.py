@@ -25,18 +25,22 @@ _HEIC = (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1")
 
 def decode(data: bytes, preparation: Preparation) -> UInt8Array:
     """Decode the bytes of one image file to ``[size, size, 3]``; of several frames or pages, the first."""
-    try:
-        opened = Image.open(io.BytesIO(data), formats=formats())
-    except UnidentifiedImageError:
-        if data[4:12].startswith(_HEIC):
-            raise ValueError("HEIC needs pillow-heif: pip install 'corel[heif]'") from None
-        raise
-    with opened as image:
+    with open_image(data) as image:
         if preparation.draft:
             # Twice the size leaves the filter enough to work on.
             wanted = 2 * (preparation.shorter or preparation.size)
             image.draft("RGB", (wanted, wanted))
         return from_pil(ImageOps.exif_transpose(image), preparation)
+
+
+def open_image(data: bytes) -> Image.Image:
+    """Open the bytes of an image file of any format read here."""
+    try:
+        return Image.open(io.BytesIO(data), formats=formats())
+    except UnidentifiedImageError:
+        if data[4:12].startswith(_HEIC):
+            raise ValueError("HEIC needs pillow-heif: pip install 'corel[heif]'") from None
+        raise
 
 
 def from_pil(image: Image.Image, preparation: Preparation) -> UInt8Array:

@@ -3,6 +3,10 @@ from ._bank import ClassBank as ClassBank
 from ._bank import allowed_rejections as allowed_rejections
 from ._bank import backbone_settings as backbone_settings
 from ._bank import check_support as check_support
+from ._calibration import Calibration as Calibration
+from ._calibration import exact_known as exact_known
+from ._calibration import joining_likeness as joining_likeness
+from ._calibration import supporting_sizes as supporting_sizes
 from ._estimator import OneClass as OneClass
 from ._explain import Explanation as Explanation
 from ._sets import prediction_sets as prediction_sets

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from corel.oneclass import _contrast, _cpu, _torch
 from corel.oneclass._checks import (
     Latents,
-    Score,
+    Method,
     Seed,
     Ties,
     as_latents,
@@ -25,7 +25,7 @@ from corel.oneclass._checks import (
     check_settings,
     check_ties,
     computing_device,
-    resolve_score,
+    resolve_method,
 )
 from corel.oneclass._explain import Explanation, explain_points
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
@@ -87,7 +87,7 @@ class ClassBank:
     branches: int
     radius: float
     background: Points | None = None
-    score: Score = "auto"
+    method: Method = "auto"
 
     def __post_init__(self) -> None:
         given = np.array(self.exemplars)  # a copy: what is enrolled stays as it was
@@ -95,7 +95,7 @@ class ClassBank:
         check_settings(self.branches, self.radius, exemplars.shape[1])
         self._set(exemplars=exemplars, offsets=check_offsets(self.offsets, len(exemplars)))
         background = None if self.background is None else self._latents(self.background, "background")
-        self._set(background=background, score=resolve_score(self.score, background))
+        self._set(background=background, method=resolve_method(self.method, background))
 
     @classmethod
     def of(cls, bags: Sequence[ArrayLike], **settings: Any) -> ClassBank:
@@ -117,20 +117,31 @@ class ClassBank:
         raw: Doubles = kernels.score(points, scales, self._classes)
         return self._constants + raw
 
-    def likeness(self, z: Latents) -> Doubles:
-        """Scores `[n, C]` to compare classes by: as if each had as many exemplars as the largest, spread like its own.
+    def likeness(self, z: Latents, divisors: ArrayLike | None = None) -> Doubles:
+        """Scores `[n, C]` to compare classes by: as if each had the bank's mean size, spread like its own exemplars.
 
-        A class's score is smoothed by s pseudo-exemplars however small it is, so that a small one is low for every
-        point. Where all classes are of one size these are the scores.
+        A class's score is smoothed by s pseudo-exemplars however small the class is, so a small class scores low for
+        every point. Where all classes have one size, the likeness is the score.
+
+        Args:
+            z: Latents `[n, B·D]`.
+            divisors: What the sum over each class is divided by `[C]`; default: the class's size.
+
         """
         points, kernels, scales = self._query(z)
-        likeness, largest = np.empty((len(points), len(self.sizes))), self.sizes.max()
-        for size in np.unique(self.sizes):
-            chosen, growth = np.flatnonzero(self.sizes == size), largest / max(size, 1)
+        likeness, growths = np.empty((len(points), len(self.sizes))), self._growths(divisors)
+        for growth in np.unique(growths):
+            chosen = np.flatnonzero(growths == growth)
             raw: Doubles = kernels.score(points, scales * growth, self._only(chosen))
             likeness[:, chosen] = raw if self._logarithmic else raw * growth
-        constant = _contrast.constant(largest, self.branches) * self._logarithmic
-        return np.asarray(likeness + constant)
+        return np.asarray(likeness + self._mean_constant)
+
+    def peer_likeness(self, divisors: ArrayLike | None = None) -> Doubles:
+        """Each exemplar's likeness `[M]` to its own class, itself left out; divisors `[C]` as in `likeness`."""
+        peers, scales = self._standing
+        growths = np.repeat(self._growths(divisors), self.sizes)
+        raw = _cpu.combine(peers, scales * growths, self._logarithmic)
+        return np.asarray((raw if self._logarithmic else raw * growths) + self._mean_constant)
 
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
         """Exact full-conformal p-values `[n, C]`, as `assess` gives them."""
@@ -177,6 +188,14 @@ class ClassBank:
             parts = np.log1p(masses * self._scales(points, _cpu)) + self._constants[index] / self.branches
         return explain_points(points, self._split(self.exemplars)[bag], self.radius, parts, self._shares(points))
 
+    def _growths(self, divisors: ArrayLike | None) -> Doubles:
+        """The factors `[C]` that bring each class's sums to the bank's mean size."""
+        return np.asarray(self.sizes.mean() / np.maximum(self.sizes if divisors is None else divisors, 1))
+
+    @property
+    def _mean_constant(self) -> Doubles:
+        return _contrast.constant(self.sizes.mean(), self.branches) * self._logarithmic
+
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -202,16 +221,16 @@ class ClassBank:
 
     @property
     def _logarithmic(self) -> bool:
-        return self.score == "contrast"
+        return self.method == "contrast"
 
     @cached_property
     def _classes(self) -> Classes:
         return Classes(_transposed(self._split(self.exemplars)), self.offsets, self._window, self._logarithmic)
 
     def _only(self, chosen: Integers) -> Classes:
-        """Some of the classes, all of one size."""
+        """Some of the classes."""
         rows = np.concatenate([np.arange(*self.offsets[c : c + 2]) for c in chosen])
-        offsets = np.linspace(0, len(rows), len(chosen) + 1, dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[chosen])])
         return self._classes._replace(exemplars=self._classes.exemplars[:, :, rows], offsets=offsets)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from corel.oneclass._kernel import Integers, Points
 
-Score: TypeAlias = Literal["auto", "count", "contrast"]
+Method: TypeAlias = Literal["auto", "count", "contrast"]
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None
 Latents: TypeAlias = ArrayLike | Tensor
@@ -35,15 +35,15 @@ def computing_device(z: Latents) -> torch.device | None:
     return z.device if isinstance(z, Tensor) and z.device.type not in ("cpu", "mps") else None
 
 
-def resolve_score(score: Score, background: object) -> Literal["count", "contrast"]:
-    """The score that `"auto"` stands for: contrast where there is a background, else count."""
-    if score not in ("auto", "count", "contrast"):
-        raise ValueError(f'score must be "auto", "count" or "contrast", not {score!r}')
-    if score == "contrast" and background is None:
-        raise ValueError('score="contrast" compares with a background; pass background=latents [G, branches·dim]')
-    if score == "auto":
+def resolve_method(method: Method, background: object) -> Method:
+    """The method that `"auto"` stands for: contrast where there is a background, else count."""
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {', '.join(map(repr, get_args(Method)))}, not {method!r}")
+    if method == "contrast" and background is None:
+        raise ValueError('method="contrast" compares with a background; pass background=latents [G, branches·dim]')
+    if method == "auto":
         return "count" if background is None else "contrast"
-    return score
+    return method
 
 
 def check_ties(ties: Ties) -> None:

@@ -43,7 +43,7 @@ def scales(background_masses: Integers, background_size: int) -> Doubles:
     return result
 
 
-def constant(sizes: Integers, branches: int) -> Doubles:
+def constant(sizes: Integers | Doubles, branches: int) -> Doubles:
     """B·log(s/(m + s)): what smoothing adds to the score of any point from a class of m exemplars."""
     result: Doubles = branches * np.log(PRIOR / (sizes + PRIOR))
     return result

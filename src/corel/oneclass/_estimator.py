@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,25 +12,24 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from corel.oneclass._bank import ClassBank, Space, backbone_settings, check_support
-from corel.oneclass._checks import Score, Seed, Ties, check_rate, resolve_score
+from corel.oneclass._checks import Method, Seed, Ties, check_rate, resolve_method
 from corel.oneclass._explain import Explanation
 from corel.oneclass._kernel import Doubles, Integers, Points
 
+Initializer = TypeVar("Initializer", bound=Callable[..., None])
 
-class _Setting:
-    """A constructor argument named like a method of scikit-learn's: stored, but never found when that method is sought.
 
-    Pipelines and searches take any attribute called `score` for a scoring method.
-    """
+def _refusing_the_former_name(init: Initializer) -> Initializer:
+    """Name the new argument where the former one is given; scikit-learn sees the arguments of what is wrapped."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    @functools.wraps(init)
+    def checked(self: OneClass, *arguments: Any, **settings: Any) -> None:
+        if "score" in settings:
+            old = settings["score"]
+            raise TypeError(f"OneClass(score={old!r}) is called OneClass(method={old!r}) now; rename the argument")
+        init(self, *arguments, **settings)
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        raise AttributeError(f"{self.name!r} is a setting: get_params()[{self.name!r}]")
-
-    def __set__(self, instance: object, value: object) -> None:
-        vars(instance)[self.name] = value
+    return cast("Initializer", checked)
 
 
 class OneClass(OutlierMixin, BaseEstimator):
@@ -37,7 +38,7 @@ class OneClass(OutlierMixin, BaseEstimator):
     Args:
         branches: The parts B into which the columns `[n, B·D]` of a latent are split.
         radius: L1 distance within which exemplars count; the η the encoder was trained for.
-        score: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
+        method: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
             the class's rate of neighbours, weighed by their distance, to the background's, summed; `"auto"`, contrast
             where a background is given, else count.
         background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
@@ -59,19 +60,18 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     """
 
-    score = _Setting()
-
+    @_refusing_the_former_name
     def __init__(
         self,
         branches: int = 1,
         radius: float = 2.0,
-        score: Score = "auto",
+        method: Method = "auto",
         background: ArrayLike | None = None,
         rate: float = 0.05,
     ) -> None:
         self.branches = branches
         self.radius = radius
-        self.score = score
+        self.method = method
         self.background = background
         self.rate = rate
 
@@ -79,10 +79,6 @@ class OneClass(OutlierMixin, BaseEstimator):
     def from_backbone(cls, backbone: Space, **settings: Any) -> OneClass:
         """Take branches, radius and background from a backbone; `settings` override them."""
         return cls(**{**backbone_settings(backbone), **settings})
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments as they were given."""
-        return {name: vars(self)[name] for name in self._get_param_names()}
 
     def fit(self, X: ArrayLike, y: object = None) -> OneClass:
         """Enrol the rows of `X [m, B·D]`; nothing is optimised."""
@@ -159,6 +155,6 @@ class OneClass(OutlierMixin, BaseEstimator):
         check_rate(self.rate)
         bounds: Integers = np.array([0, len(exemplars)], np.int64)
         background = None if self.background is None else np.asarray(self.background)
-        score = resolve_score(vars(self)["score"], background)
-        self.bank_ = ClassBank(exemplars, bounds, self.branches, self.radius, background, score)
+        method = resolve_method(self.method, background)
+        self.bank_ = ClassBank(exemplars, bounds, self.branches, self.radius, background, method)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from corel import images
 from corel.images.known.cifar_pickle import unpickle
+from tests.images.known.pickles import DATA, PICKLES
 
 RNG = np.random.default_rng(0)
 
@@ -142,6 +144,15 @@ def test_python_2_pickle_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(unpickle(tmp_path / "old")[b"data"], np.arange(12, dtype=np.uint8).reshape(3, 4))
 
 
+@pytest.mark.parametrize("origin", PICKLES)
+def test_batches_of_every_python_and_numpy_are_read(tmp_path: Path, origin: str) -> None:
+    (tmp_path / "batch").write_bytes(PICKLES[origin])
+    batch = unpickle(tmp_path / "batch")
+    assert np.array_equal(batch[b"data"], DATA)
+    assert batch[b"labels"] == [6, 9]
+    assert batch[b"filenames"] in ([b"a.png", b"b.png"], ["a.png", "b.png"])
+
+
 class Payload:
     """Pickles to a call that leaves a trace."""
 
@@ -183,6 +194,74 @@ def test_a_pickle_cannot_make_bytes_into_objects(tmp_path: Path) -> None:
     assert forged != state
     (tmp_path / "batch").write_bytes(python2_batch().replace(state, forged))
     assert np.array_equal(unpickle(tmp_path / "batch")[b"data"], np.arange(12, dtype=np.uint8).reshape(3, 4))
+
+
+NDARRAY = b"cnumpy\nndarray\n"
+STRAIGHT_TO_MEMORY = {
+    # ndarray((1,), "O", bytearray of an address): setting its item follows that address.
+    "objects over bytes": NDARRAY
+    + b"(K\x01\x85X\x01\x00\x00\x00O\x96"
+    + b"\x08"
+    + 7 * b"\0"
+    + b"A" * 8
+    + b"tRK\x00Ns.",
+    # ndarray((8,), "u1", bytes, offset -64) is a window before the buffer.
+    "negative offset": NDARRAY + b"(K\x08\x85U\x02u1U\x08AAAAAAAAJ\xc0\xff\xff\xfftR.",
+    # BUILD of a function sets its attributes for the rest of the process.
+    "build of a name": b"cnumpy\ndtype\n}(U\x0c__defaults__K\x01ub.",
+    "shape beyond its bytes": python2_batch().replace(b"K\x03K\x04\x86", b"K\x7fK\x7f\x86"),
+    "negative shape": python2_batch().replace(b"K\x03K\x04\x86", b"J\xff\xff\xff\xffJ\xf4\xff\xff\xff\x86"),
+    "array as a key": python2_batch().replace(b"U\x04data", b"N").replace(b"s.", b"q\x01h\x01h\x01s."),
+    "state of another array": python2_batch().replace(b"tbs.", b"tb(K\x01K\x01\x85NNNtbs."),
+}
+
+
+@pytest.mark.parametrize("attack", STRAIGHT_TO_MEMORY)
+def test_no_pickle_reaches_numpy(tmp_path: Path, attack: str) -> None:
+    (tmp_path / "batch").write_bytes(STRAIGHT_TO_MEMORY[attack])
+    with pytest.raises(ValueError, match="is not a batch of CIFAR's python version"):
+        unpickle(tmp_path / "batch")
+
+
+def nested_tuples(levels: int) -> bytes:
+    """Give a tuple of a tuple twice, of a tuple twice, …: short to write, and hashing it takes 2^levels steps."""
+    return b"}N\x85" + b"".join(b"q%ch%c\x86" % (i, i) for i in range(levels)) + b"Ns."
+
+
+EXPENSIVE = {
+    "memo index": b"\x80\x02}r\xff\xff\xff\x7f.",
+    "hashes": nested_tuples(60),
+    "deep list": b"}U\x01a" + b"(" * 100_000 + b"l" * 100_000 + b"s.",
+    "lying length": b"}U\x01aT\xff\xff\xff\x7fabcs.",
+    "encoded again and again": b"}U\x01a(c_codecs\nencode\nq\x00X\x00\x04\x00\x00" + b"a" * 1024
+    + b"X\x06\x00\x00\x00latin1\x86q\x01R" + b"h\x00h\x01R" * 10_000 + b"ls.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", EXPENSIVE)
+def test_a_short_pickle_takes_neither_memory_nor_time(tmp_path: Path, attack: str) -> None:
+    (tmp_path / "batch").write_bytes(EXPENSIVE[attack])
+    tracemalloc.start()
+    try:
+        assert unpickle(tmp_path / "batch") == {}  # the memo is by number, and costs what it holds
+    except ValueError as error:
+        assert "is not a batch of CIFAR's python version" in str(error)  # noqa: PT017
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("entry", [None, 5, "names", [1, 2], {"data": 1}])
+def test_names_and_labels_that_are_none_are_refused(tmp_path: Path, entry: object) -> None:
+    write_cifar10(tmp_path, binary=False)
+    folder = tmp_path / "cifar-10-batches-py"
+    (folder / "batches.meta").write_bytes(pickle.dumps({"label_names": entry}, protocol=2))
+    with pytest.raises(ValueError, match=r"batches\.meta (does not name the classes|is not a batch) of CIFAR"):
+        images.open("cifar10", root=tmp_path)
+    batch = {"data": np.zeros((2, 3072), np.uint8), "labels": entry if entry != [1, 2] else [1, 300]}
+    (folder / "test_batch").write_bytes(pickle.dumps(batch, protocol=2))
+    with pytest.raises(ValueError, match="test_batch is not a batch of CIFAR"):
+        images.open("cifar10", "test", root=tmp_path)
 
 
 @pytest.mark.parametrize("data", [b"", b"garbage", pickle.dumps([1, 2]), pickle.dumps({"data": 1})[:-3]])

@@ -77,12 +77,27 @@ def _read_python(variant: Variant, root: Path, split: str) -> Batches:
     parts = []
     for path in (_present(root / name) for name in variant.batches[split]):
         batch = unpickle(path)
-        pixels, labels = np.asarray(batch.get(b"data")), np.asarray(batch.get(variant.labels_entry))
-        if pixels.dtype != np.uint8 or pixels.shape != (labels.size, _PIXELS) or labels.dtype.kind not in "iu":
+        pixels, labels = batch.get(b"data"), _labels(batch.get(variant.labels_entry))
+        if not isinstance(pixels, np.ndarray) or labels is None or pixels.shape != (len(labels), _PIXELS):
             raise ValueError(f"{path} is not a batch of CIFAR with {variant.classes} classes; {_anew(root)}")
-        parts.append((pixels, labels.astype(np.int64)))
-    names = unpickle(_present(root / variant.meta_file)).get(variant.names_entry, ())
-    return parts, tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
+        parts.append((pixels, labels))
+    return parts, _names(_present(root / variant.meta_file), variant)
+
+
+def _labels(found: object) -> Int64Array | None:
+    """Give labels that a pickle holds, as the list that the official files have or as an array of bytes."""
+    if isinstance(found, np.ndarray) and found.ndim == 1:
+        found = found.tolist()
+    if not isinstance(found, list) or not all(type(label) is int and 0 <= label < 256 for label in found):
+        return None
+    return np.array(found, np.int64)
+
+
+def _names(path: Path, variant: Variant) -> tuple[str, ...]:
+    names = unpickle(path).get(variant.names_entry)
+    if not isinstance(names, list) or not all(isinstance(name, bytes | str) for name in names):
+        raise ValueError(f"{path} does not name the classes of CIFAR; {_anew(path.parent)}")
+    return tuple(name.decode("utf-8", "replace") if isinstance(name, bytes) else name for name in names)
 
 
 def _present(path: Path) -> Path:

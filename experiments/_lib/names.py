@@ -1,0 +1,14 @@
+"""What datasets and scores are called in tables."""
+
+from __future__ import annotations
+
+DATASETS = {
+    "cifar10": "CIFAR-10", "cifar20": "CIFAR-20", "cifar100": "CIFAR-100",
+    "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet",
+}  # fmt: skip
+SCORES = ("count", "contrast")
+
+
+def pairing(auxiliary: str, evaluated: str) -> str:
+    """An encoder's data and the data whose classes it tells apart."""
+    return f"{DATASETS[auxiliary]} → {DATASETS[evaluated]}"

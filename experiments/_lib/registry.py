@@ -1,0 +1,73 @@
+"""All experiments in the order in which to run them: the quick ones first, then the trainings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments._lib.parts import progress
+from experiments._lib.paths import FIGURES, RESULTS
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A module of `experiments.studies` whose `main` takes arguments; its record has the same name."""
+
+    name: str
+    reproduces: str
+    minutes: float  # on two cores
+    needs: tuple[str, ...] = ()  # folders it must be given
+    figure_only: bool = False
+
+    @property
+    def module(self) -> str:
+        """What to import."""
+        return f"experiments.studies.{self.name}"
+
+    @property
+    def command(self) -> str:
+        """What to type."""
+        return " ".join([f"python -m experiments {self.name}", *(f"--{need} DIR" for need in self.needs)])
+
+    def is_done(self, folder: Path = RESULTS) -> bool:
+        """Whether nothing is left to do."""
+        return self.status(folder) == "yes"
+
+    def status(self, folder: Path = RESULTS) -> str:
+        """Yes, no, or how many parts of how many are recorded."""
+        if self.figure_only:
+            return "yes" if (FIGURES / f"{self.name}.svg").exists() else "no"
+        done, parts = progress(self.name, folder)
+        return "yes" if done == parts else f"{done} of {parts}" if done else "no"
+
+
+DATA, BOTH = ("data",), ("data", "runs")
+EXPERIMENTS = {
+    each.name: each
+    for each in (
+        Experiment("toy", "Figure 2: three Gaussians rearranged by the loss", 2),
+        Experiment("idea", "the pictures that explain the idea", 0.3, figure_only=True),
+        Experiment("parameters", "parameter counts of Table 1's methods", 0.3),
+        Experiment("features", "feature vectors beside scikit-learn's detectors", 1),
+        Experiment("table1", "Table 1: ours, every pair of datasets that is here", 10, BOTH),
+        Experiment("radius", "the notebook's sweep of the score's radius", 3, BOTH),
+        Experiment("lifetimes", "Figure 6 and supplement: death times per branch", 2, BOTH),
+        Experiment("density", "Lemma 1 against practice: neighbours within β", 3, BOTH),
+        Experiment("variability", "out-of-class variability: AUC by number of classes", 4, DATA),
+        Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA),
+        Experiment("contrast", "contrast and controls on the test splits", 30, DATA),
+        Experiment("domains", "which shipped encoder suits which images", 6, DATA),
+        Experiment("conformal", "decisions at a rate", 15, DATA),
+        Experiment("classify", "conformal prediction sets over ten classes", 3, DATA),
+        Experiment("branching", "Figure 4: 1, 16 and 32 branches", 20, BOTH),
+        Experiment("weights", "Figure 5: the weight λ", 22, BOTH),
+        Experiment("control", "a fair λ = 0: radius at the same quantile", 10, BOTH),
+        Experiment("baselines", "Table 1: baselines on CIFAR-10 at m = 120", 140, DATA),
+        Experiment("precision", "whether the fast training step costs accuracy", 40, DATA),
+        Experiment("contrastive", "what the contrastive objective needs", 130, BOTH),
+        Experiment("benefit", "with and without the connectivity loss, contrastive", 250, BOTH),
+        Experiment("stronger", "the contrastive encoder that ships", 110, BOTH),
+        Experiment("longer", "CIFAR-10 → Tiny-ImageNet after 30 and 50 epochs", 15, BOTH),
+        Experiment("backbones", "the shipped encoders, three seeds each", 240, BOTH),
+    )
+}

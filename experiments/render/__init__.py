@@ -1,0 +1,1 @@
+"""Committed results as tables, figures, sections of the documentation and model cards."""

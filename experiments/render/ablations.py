@@ -1,0 +1,174 @@
+"""What trainings show of the loss as sections: branches, the weight λ, and a fair control without the loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments import paper
+from experiments._lib.names import SCORES
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import figure, is_substituted, listed, not_run, origin, section, seed_span
+from experiments.render.tables import markdown, signed
+
+LARGE = "5000"  # exemplars at which the paper compares branches
+
+
+def branching(records: Path = RESULTS) -> str:
+    """Figure 4: losses at the last common epoch, AUC by branches, and what the paper says of both."""
+    if pending := not_run("branching", "backbones", records=records):
+        return pending
+    found = results("branching", records)
+    known = {name: paper.BRANCHES_IN_TEXT[int(name.split()[0])] for name in found}
+    rows = [[name, *_losses(each), *_aucs(each, "branching", known[name], records)] for name, each in found.items()]
+    last = read("branching", records)["config"]["epochs"]
+    losses = ["connectivity, untrained", f"connectivity, epoch {last}", f"reconstruction, epoch {last}"]
+    heading = ["branches × dimensions", *losses, *_auc_heading("branching", records)]
+    aucs, errors = _large(found), [_last(each)["reconstruction"] for each in found.values()]
+    same = _order(aucs) == _order(known)
+    reading = (
+        f"By AUC the order is {' > '.join(_order(aucs))}, {'as' if same else 'not as'} in the paper "
+        f"({' > '.join(_order(known))}). Reconstruction differs by {max(errors) / min(errors) - 1:.0%} between best "
+        f"and worst, where the paper calls it almost equal. {_start(found)} {_flattening(found)}"
+    )
+    alternative = "Connectivity and reconstruction loss over training, and AUC against exemplars, by branches"
+    return section(
+        "branching",
+        records,
+        _epochs("branching", records),
+        markdown(heading, rows),
+        figure("branching", alternative),
+        reading,
+    )
+
+
+def weights(records: Path = RESULTS) -> str:
+    """Figure 5: AUC by λ and m, the authors' beside ours."""
+    theirs = {f"λ = {weight:g}": by for weight, by in paper.WEIGHT_ABLATION.items()}
+    sizes = list(paper.WEIGHT_ABLATION[20])
+    rows = [[f"authors, {name}", *(f"{by[m]:.4f}" for m in sizes)] for name, by in theirs.items()]
+    heading = ["m", *(f"{m:,}" for m in sizes)]
+    if pending := not_run("weights", "backbones", records=records):
+        return f"{markdown(heading, rows)}\n\n{pending}"
+    found = results("weights", records)
+    rows = [[f"corel, {name}", *(f"{each['auc'][str(m)]:.4f}" for m in sizes)] for name, each in found.items()] + rows
+    if not is_substituted("weights", records):
+        rows += [
+            [f"difference, {name}", *(signed(each["auc"][str(m)] - theirs[name][m]) for m in sizes)]
+            for name, each in found.items()
+        ]
+    alternative = "Connectivity loss over training and AUC against exemplars, by λ"
+    return section(
+        "weights",
+        records,
+        _epochs("weights", records),
+        markdown(heading, rows),
+        figure("weights", alternative),
+        _weights_reading(found),
+    )
+
+
+def _weights_reading(found: dict[str, Any]) -> str:
+    ends = {name: _last(each)["connectivity"] for name, each in found.items()}
+    strong = [end for name, end in ends.items() if name != "λ = 1"]
+    aucs = _large(found)
+    least = min(aucs, key=lambda name: aucs[name])
+    higher = ends["λ = 1"] > max(strong)
+    return (
+        f"Connectivity ends at {listed([f'{end:.1f} ({name})' for name, end in ends.items()])}: λ = 1 "
+        f"{'converges to a higher value than the others' if higher else 'does not end above the others'}, which the "
+        f"paper reports too. At m = {int(LARGE):,} the order is {' > '.join(_order(aucs))}; "
+        f"{least} is the worst, {'as' if least == 'λ = 1' else 'where it is λ = 1'} in the paper."
+    )
+
+
+def control(records: Path = RESULTS) -> str:
+    """AUC with the loss and without it, the latter at a radius chosen fairly."""
+    if pending := not_run("control", "backbones", records=records):
+        return pending
+    found = results("control", records)
+    sizes = read("control", records)["config"]["exemplars"]
+    rows = [
+        [f"{score}, {way}", *(f"{measured['auc'][score][str(m)]:.4f}" for m in sizes)]
+        for score in SCORES
+        for way, measured in found.items()
+    ]
+    alternative = "AUC against exemplars with and without the loss"
+    return section(
+        "control",
+        records,
+        _epochs("control", records),
+        markdown(["m", *(f"{m:,}" for m in sizes)], rows),
+        figure("control", alternative),
+        worth(records),
+    )
+
+
+def worth(records: Path = RESULTS) -> str:
+    """What of the gap between λ = 20 and λ = 0 is the loss's, in one paragraph."""
+    if pending := not_run("control", records=records):
+        return pending
+    shaped, raw, *fair = (measured["auc"]["count"]["120"] for measured in results("control", records).values())
+    return (
+        f"At m = 120 the paper's encoder has a count of {shaped:.3f} with the connectivity loss and {raw:.3f} without "
+        f"it at the same radius, the comparison that the authors print. With a radius at the same quantile of "
+        f"distances it has at best {max(fair):.3f} without: of the gap of {signed(shaped - raw)}, "
+        f"{signed(shaped - max(fair))} is left to the loss itself, and the rest was the radius."
+    )
+
+
+def _losses(variant: dict[str, Any]) -> list[str]:
+    last = _last(variant)
+    start = f"{variant['connectivity, untrained']:.1f}"
+    return [start, f"{last['connectivity']:.1f}", f"{last['reconstruction']:.1f}"]
+
+
+def _last(variant: dict[str, Any]) -> dict[str, float]:
+    last: dict[str, float] = variant["history"][-1]
+    return last
+
+
+def _auc_heading(name: str, records: Path) -> list[str]:
+    difference = [] if is_substituted(name, records) else ["difference"]
+    return ["AUC, m = 120", f"AUC, m = {int(LARGE):,}", "authors", *difference]
+
+
+def _aucs(variant: dict[str, Any], name: str, known: float, records: Path) -> list[str]:
+    difference = [] if is_substituted(name, records) else [signed(variant["auc"][LARGE] - known)]
+    return [f"{variant['auc']['120']:.4f}", f"{variant['auc'][LARGE]:.4f}", f"{known:.2f}", *difference]
+
+
+def _large(found: dict[str, Any]) -> dict[str, float]:
+    return {name: each["auc"][LARGE] for name, each in found.items()}
+
+
+def _order(aucs: dict[str, float]) -> list[str]:
+    return sorted(aucs, key=lambda name: -aucs[name])
+
+
+def _start(found: dict[str, Any]) -> str:
+    starts = {name: each["connectivity, untrained"] for name, each in found.items()}
+    least = min(starts, key=lambda name: starts[name])
+    agrees = "as the paper says" if least == "1 × 160" else "where the paper says 1 × 160"
+    return f"Before training {least} has the smallest connectivity loss ({starts[least]:.1f}), {agrees}."
+
+
+def _flattening(found: dict[str, Any]) -> str:
+    """How far the losses still fall in the last epoch of the variant where they do so most."""
+    fell = {
+        loss: max(1 - each["history"][-1][loss] / each["history"][-2][loss] for each in found.values())
+        for loss in ("connectivity", "reconstruction")
+    }
+    return (
+        f"In the last epoch connectivity still falls by up to {fell['connectivity']:.1%} and reconstruction by up to "
+        f"{fell['reconstruction']:.1%}."
+    )
+
+
+def _epochs(name: str, records: Path) -> str:
+    """Where encoders come from, how long they were trained where the paper has 50 epochs, and what chance may do."""
+    epochs = read(name, records)["config"]["epochs"]
+    trainings = f"Trainings have {epochs} epochs instead of {paper.EPOCHS}."
+    return f"{origin(name, records)} {trainings} Each is one training: {seed_span(records)}."

@@ -1,0 +1,57 @@
+"""Write the tables of README.md and docs/reproduction.md from committed results: `make readme`.
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; NAME is one of `TABLES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from corel._io.atomic import write_atomically
+from experiments._lib.paths import ROOT
+from experiments._lib.registry import EXPERIMENTS
+from experiments.render import ablations, benefit, comparison, encoders, geometry, speed, tables
+from experiments.render.tables import markdown
+
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reproduction.md")
+
+
+def commands() -> str:
+    """What to type for each experiment; whether it has been run, ``--list`` says."""
+    rows = [[each.reproduces, f"`{each.command}`", f"{each.minutes:g}"] for each in EXPERIMENTS.values()]
+    return markdown(["what", "command", "minutes on two cores"], rows, text=2)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    table.__name__: table
+    for table in (
+        tables.results, tables.cells, tables.epochs, tables.rejection, tables.sets, tables.tables, tables.toy,
+        comparison.table1, comparison.comparison, comparison.standing, comparison.classes, comparison.parameters,
+        comparison.published, comparison.scores,
+        ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
+        ablations.worth, geometry.variability, geometry.density, commands,
+        encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
+        benefit.benefit, benefit.brings,
+        speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
+    )
+}  # fmt: skip
+_TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def fill(text: str) -> str:
+    """Give the text with every marked table as the results have it now."""
+    return _TABLE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n\n{found[3]}", text)
+
+
+def main() -> None:
+    """Rewrite the documents whose tables have changed."""
+    for document in DOCUMENTS:
+        text = document.read_text()
+        if fill(text) != text:
+            write_atomically(document, fill(text).encode())
+            print(f"wrote {document.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

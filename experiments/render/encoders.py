@@ -1,0 +1,135 @@
+"""What becomes of encoders that are trained otherwise, as sections: faster, longer, and by another pretext task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments import paper
+from experiments._lib.names import DATASETS, SCORES, pairing
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.sections import listed, not_run, section
+from experiments.render.tables import markdown, signed
+
+KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
+
+
+def precision(records: Path = RESULTS) -> str:
+    """AUC on folds after a few epochs of the plain loop and of ours, in both precisions."""
+    if pending := not_run("precision", records=records):
+        return pending
+    document = read("precision", records)
+    found, seeds = document["results"], document["config"]["seeds"]
+    plain = next(iter(found.values()))["mean"]
+    rows = [
+        [name, *(f"{auc:.4f}" for auc in each["auc"]), f"{each['mean']:.4f}", signed(each["mean"] - plain)]
+        for name, each in found.items()
+    ]
+    heading = [
+        f"{document['config']['epochs']} epochs of CIFAR-10",
+        *(f"seed {seed}" for seed in seeds),
+        "mean",
+        "to the plain loop",
+    ]
+    spread, lowest = max(each["spread"] for each in found.values()), min(each["mean"] for each in found.values())
+    within = "within" if plain - lowest <= spread else "beyond"
+    reading = (
+        f"The lowest mean is {plain - lowest:.4f} below the plain loop's, {within} the seeds' spread of {spread:.4f}."
+    )
+    return section("precision", records, markdown(heading, rows), reading)
+
+
+def longer(records: Path = RESULTS) -> str:
+    """One cell after 30 and after 50 epochs, beside the authors'."""
+    if pending := not_run("longer", records=records):
+        return pending
+    config, found = read("longer", records)["config"], results("longer", records)
+    ages = [str(epochs) for epochs in config["epochs"]]
+    published = paper.cell(config["auxiliary"], config["evaluated"]).m120
+    rows = [[name, *(f"{by[age]['count']:.4f}" for age in ages)] for name, by in found.items()]
+    means = [sum(by[age]["count"] for by in found.values()) / len(found) for age in ages]
+    rows.append(["mean", *(f"{mean:.4f}" for mean in means)])
+    title = f"{pairing(config['auxiliary'], config['evaluated'])}, count"
+    closes = "closes" if means[-1] >= published else "narrows" if means[-1] > means[0] else "does not close"
+    reading = (
+        f"The authors, with one training of {ages[-1]} epochs: {published:.4f}. Training longer {closes} the gap: the "
+        f"mean moves by {signed(means[-1] - means[0])} and stays {signed(means[-1] - published)} from theirs."
+    )
+    return section("longer", records, markdown([title, *(f"{age} epochs" for age in ages)], rows), reading)
+
+
+def domains(records: Path = RESULTS) -> str:
+    """Every shipped encoder on every kind of images, by contrast, beside nearest neighbours on pixels."""
+    if pending := not_run("domains", records=records):
+        return pending
+    config, found = read("domains", records)["config"], results("domains", records)
+    pixels, rows, best, aligned = "5 nearest neighbours, pixels", [], {}, []
+    for dataset in config["evaluated"]:
+        aucs = {encoder: found[f"{encoder} → {dataset}"] for encoder in config["encoders"]}
+        by = {encoder: each["contrast"] for encoder, each in aucs.items()}
+        best[KINDS[dataset]] = max(by, key=lambda encoder: by[encoder])
+        nearest = next(iter(aucs.values()))[pixels]
+        aligned += [KINDS[dataset]] if nearest > max(by.values()) else []
+        rows.append([KINDS[dataset], *(f"{auc:.3f}" for auc in by.values()), f"{nearest:.3f}"])
+    heading = [f"contrast, m = {config['exemplars']}", *(f"`{encoder}`" for encoder in config["encoders"]), pixels]
+    reading = f"Best: {listed([f'on {name} `{encoder}`' for name, encoder in best.items()])}."
+    if aligned:
+        reading += (
+            f" On {listed(aligned)}, where every image shows its object in one pose, pixels do without an encoder."
+        )
+    return section("domains", records, markdown(heading, rows), reading)
+
+
+def stronger(records: Path = RESULTS) -> str:
+    """The contrastive encoder beside the paper's, trained on the same images."""
+    if pending := not_run("stronger", "backbones", records=records):
+        return pending
+    document = read("stronger", records)
+    auxiliary = "tiny-imagenet"
+    by_target = {
+        mean["evaluated"]: mean
+        for mean in read("backbones", records)["results"]["means"]
+        if mean["auxiliary"] == auxiliary
+    }
+    rows = []
+    for target, measured in document["results"].items():
+        ours = {row["method"]: row["mean"] for row in measured if row["exemplars"] == 120}
+        rows += [
+            [f"{DATASETS[target]}, {score}", f"{by_target[target][score]:.3f}", f"{ours[score]:.3f}",
+             signed(ours[score] - by_target[target][score])]
+            for score in SCORES
+        ]  # fmt: skip
+    heading = ["classes of, score", "the paper's autoencoder, mean of three", "contrastive, one training", "difference"]
+    return section("stronger", records, markdown(heading, rows), _deaths(document))
+
+
+def _deaths(document: dict[str, Any]) -> str:
+    config = document["config"]
+    alpha, epsilon, beta = config["deaths"]
+    return (
+        f"{config['epochs']} epochs, {config['minutes']:.0f} minutes, threads: {config['threads']}. The mean death "
+        f"times of whole images are α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f}, where the loss asks for 2."
+    )
+
+
+def variants(records: Path = RESULTS) -> str:
+    """What was tried on the contrastive objective: AUC on folds of each change beside none."""
+    if not (records / "contrastive.json").exists():
+        return not_run("contrastive", records=records) or ""
+    config, found = read("contrastive", records)["config"], results("contrastive", records)
+    unchanged = next(iter(found.values()))["auc"]["contrast"]["η"]
+    rows = [
+        [name, f"{each['seconds'] / 60:.1f}", f"{each['auc']['count']['η']:.3f}", f"{contrast['η']:.3f}",
+         f"{max(contrast.values()):.3f}", signed(contrast["η"] - unchanged)]
+        for name, each in found.items()
+        for contrast in [each["auc"]["contrast"]]
+    ]  # fmt: skip
+    heading = [
+        f"{config['images']:,} images, m = {config['exemplars']}", "minutes of training", "count", "contrast",
+        "contrast, best radius", "to the first row",
+    ]  # fmt: skip
+    missing = [name for name in config["parts"] if name not in found]
+    waiting = [f"Not run yet: {'; '.join(missing)}."] if missing else []
+    return section("contrastive", records, markdown(heading, rows), *waiting)

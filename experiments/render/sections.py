@@ -1,0 +1,62 @@
+"""How a section of the evidence is put together: what was measured, or the command that measures it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments._lib.names import DATASETS
+from experiments._lib.parts import is_complete
+from experiments._lib.record import read
+from experiments._lib.registry import EXPERIMENTS
+
+NOT_COMPARED = "no difference from the authors' numbers is given"
+
+
+def not_run(*names: str, records: Path) -> str | None:
+    """The commands that have not been run, or not to the end; None where all have."""
+    missing = [EXPERIMENTS[name].command for name in names if not is_complete(name, records)]
+    return f"Not run yet: {', '.join(f'`{command}`' for command in missing)}." if missing else None
+
+
+def section(name: str, records: Path, *paragraphs: str) -> str:
+    """Paragraphs, tables and figures one below the other, and by which command they came to be."""
+    document = read(name, records)
+    command = EXPERIMENTS[name].command
+    reused = "; encoders that lay in the runs folder already took their time before" if "--runs" in command else ""
+    return "\n\n".join([*paragraphs, f"Made by `{command}` in {_duration(document['seconds'])}{reused}."])
+
+
+def figure(name: str, alternative: str) -> str:
+    """The figure that was drawn from the record."""
+    return f"![{alternative}](figures/{name}.png)"
+
+
+def is_substituted(name: str, records: Path) -> bool:
+    """Whether other auxiliary data stood in for the paper's CIFAR-100."""
+    return bool(read(name, records)["config"]["auxiliary"] != "cifar100")
+
+
+def origin(name: str, records: Path) -> str:
+    """What the encoders of a figure were trained on."""
+    if not is_substituted(name, records):
+        return "Trained on CIFAR-100, as in the paper."
+    auxiliary = DATASETS[read(name, records)["config"]["auxiliary"]]
+    return f"Trained on {auxiliary} in place of the paper's CIFAR-100, which was not available: {NOT_COMPARED}."
+
+
+def seed_span(records: Path) -> str:
+    """How far trainings lie apart that differ in their seed alone."""
+    aucs: dict[tuple[str, str], list[float]] = {}
+    for cell in read("backbones", records)["results"]["cells"]:
+        aucs.setdefault((cell["auxiliary"], cell["evaluated"]), []).append(cell["count"]["auc"])
+    widest = max(max(found) - min(found) for found in aucs.values())
+    return f"trainings that differ in their seed alone are up to {widest:.3f} apart at m = 120"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
+
+
+def listed(items: list[str]) -> str:
+    """Words joined as in a sentence."""
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

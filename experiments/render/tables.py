@@ -1,0 +1,163 @@
+"""Tables of accuracy, each drawn from committed JSON and from `experiments.paper`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from experiments import paper
+from experiments._lib.names import pairing
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+
+Row = Sequence[str]
+
+
+def markdown(heading: Row, rows: Iterable[Row], text: int = 1) -> str:
+    """A table whose first columns are text and whose others are numbers."""
+    lines = [heading, [*["---"] * text, *["---:"] * (len(heading) - text)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def results() -> str:
+    """Each cell of the protocol: the authors' AUC, ours by both scores and, once they were run, the controls."""
+    backbones = read("backbones")
+    document = backbones["results"]
+    controls = _controls()
+    rows = []
+    for mean in document["means"]:
+        pair = (mean["auxiliary"], mean["evaluated"])
+        values = [paper.cell(*pair).m120, mean["count"], mean["contrast"], *controls.get(pair, ())]
+        rows.append([pairing(*pair), *(f"{value:.3f}" for value in values)])
+    rows += [[*row, *["–"] * (len(rows[0]) - len(row))] for row in _stronger()]
+    heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
+    heading += CONTROLS.values() if controls else ()
+    trainings, epochs = len({cell["seed"] for cell in document["cells"]}), backbones["config"]["epochs"]
+    note = (
+        f"corel: mean of {_number(trainings)} trainings of {epochs} epochs, controls by the first; authors: one of "
+        f"{paper.EPOCHS}; contrastive: one."
+    )
+    return f"{markdown(heading, rows)}\n\n{note}"
+
+
+def _stronger() -> list[Row]:
+    """The same of the contrastive encoder, once it was measured."""
+    if not (RESULTS / "stronger.json").exists():
+        return []
+    rows: list[Row] = []
+    for target, measured in read("stronger")["results"].items():
+        auc = {row["method"]: row["mean"] for row in measured if row["exemplars"] == 120}
+        title = f"{pairing('tiny-imagenet', target)}, contrastive"
+        known = [method for method in CONTROLS if method in auc]
+        rows.append([title, "–", *(f"{auc[method]:.3f}" for method in ("count", "contrast", *known))])
+    return rows
+
+
+CONTROLS = {
+    "count, untrained encoder": "untrained, count",
+    "contrast, untrained encoder": "untrained, contrast",
+    "5 nearest neighbours, latents": "5-NN, latents",
+    "5 nearest neighbours, pixels": "5-NN, pixels",
+}
+
+
+def _controls() -> dict[tuple[str, ...], list[float]]:
+    """AUCs of `CONTROLS` at m = 120 by auxiliary and evaluated dataset; empty where there is no record of them."""
+    if not (RESULTS / "contrast.json").exists():
+        return {}
+    found = {}
+    for pair, rows in read("contrast")["results"].items():
+        auc = {row["method"]: row["mean"] for row in rows if row["exemplars"] == 120}
+        found[tuple(pair.split(" → "))] = [auc[name] for name in CONTROLS]
+    return found
+
+
+def cells() -> str:
+    """Every training by the paper's score, beside the authors' one."""
+    document = read("backbones")["results"]
+    seeds = sorted({cell["seed"] for cell in document["cells"]})
+    rows = []
+    for mean in document["means"]:
+        pair = (mean["auxiliary"], mean["evaluated"])
+        own = [c for c in document["cells"] if (c["auxiliary"], c["evaluated"]) == pair]
+        aucs, published = [cell["count"]["auc"] for cell in own], paper.cell(*pair)
+        spread = float(np.mean([cell["count"]["class spread"] for cell in own]))
+        rows.append([
+            pairing(*pair), *(f"{auc:.4f}" for auc in aucs), f"{np.mean(aucs):.4f}", f"{published.m120:.4f}",
+            signed(float(np.mean(aucs)) - published.m120), f"{spread:.4f}", f"{published.class_spread:.4f}",
+        ])  # fmt: skip
+    heading = ["", *(f"seed {seed}" for seed in seeds), "mean", "authors", "difference", "spread", "authors' spread"]
+    return markdown(heading, rows)
+
+
+def rejection() -> str:
+    """Share of CIFAR-10's test images that p-values and `predict` reject at a rate, in class and out of class."""
+    document = read("conformal")
+    asked = [document["config"]["rates"].index(rate) for rate in (0.01, 0.05, 0.1)]
+    rows = []
+    for found in (found for found in document["results"] if found["exemplars"] == 120):
+        for name, key in REJECTED.items():
+            rows.append([f"{found['score']}, {name}", *(f"{found[key][k]:.3f}" for k in asked)])
+    return markdown(["rate", "1%", "5%", "10%"], rows)
+
+
+REJECTED = {"in class": "inside", "in class, `predict`": "inside_predict", "out of class": "outside"}
+
+
+def sets() -> str:
+    """Prediction sets over the ten classes of CIFAR-10: how often the true class is in them, and how large they are."""
+    document = read("classify")
+    rows = []
+    for score, found in document["results"].items():
+        for rate in document["config"]["rates"]:
+            values = [found[f"{what} at {rate:g}"]["mean"] for what in ("coverage", "size", "empty")]
+            rows.append(
+                [f"{score}, {rate:.0%}", *(f"{value:.3f}" for value in values), f"{found['top-1']['mean']:.3f}"]
+            )
+    return markdown(["score, rate", "coverage", "mean size", "empty", "top-1 (any rate)"], rows)
+
+
+def tables() -> str:
+    """Detectors on tables of numbers: AUC, mean and deviation over splits."""
+    found = read("features")["results"]
+    auc = {(row["method"], row["table"]): f"{row['auc']:.3f} ± {row['sd']:.3f}" for row in found}
+    methods, names = (list(dict.fromkeys(row[key] for row in found)) for key in ("method", "table"))
+    return markdown(["", *names], [[method, *(auc[method, name] for name in names)] for method in methods])
+
+
+def epochs() -> str:
+    """AUC on folds of CIFAR-10's train split as trainings went on."""
+    stages = read("backbones")["results"]["folds of CIFAR-10 train by epoch"]
+    columns = sorted({stage["epochs"] for stage in stages})
+    runs = list(dict.fromkeys(stage["run"] for stage in stages))
+    auc = {(stage["run"], stage["epochs"]): f"{stage['auc']:.4f}" for stage in stages}
+    rows = [[run, *(auc.get((run, column), "–") for column in columns)] for run in runs]
+    return markdown(["training (data, seed)", *(f"{column} epochs" for column in columns)], rows)
+
+
+def toy() -> str:
+    """The toy example's death times beside those of the authors' tutorial."""
+    rows = [
+        [f"corel, batches of {shot['batch_size']}, {_moment(shot['epoch'])}",
+         *(f"{shot[name]:.2f}" for name in ("alpha", "epsilon", "beta"))]
+        for shot in read("toy")["results"]
+    ]  # fmt: skip
+    rows += [
+        [f"authors' tutorial (batches of 50), {_moment(epoch)}", *(f"{value:.2f}" for value in triple)]
+        for epoch, triple in paper.TOY.items()
+    ]
+    return markdown(["", "α̂", "ε̂", "β̂"], rows)
+
+
+def _moment(epoch: int | None) -> str:
+    return {None: "the data", 0: "untrained"}.get(epoch, f"{epoch} epochs")
+
+
+def _number(count: int) -> str:
+    return {1: "one", 2: "two", 3: "three"}.get(count, str(count))
+
+
+def signed(value: float) -> str:
+    """A difference, with a real minus sign."""
+    return f"{value:+.4f}".replace("-", "−")

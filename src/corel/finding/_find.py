@@ -1,0 +1,141 @@
+"""Find a thing: enroll windows of it, score every window of a photograph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel import images
+from corel._terminal import progress_bar
+from corel.backbone import Backbone
+from corel.finding._found import Found
+from corel.finding._windows import Box, Windows, default_side, windows_in
+from corel.oneclass import OneClass
+
+if TYPE_CHECKING:
+    from corel.gallery import Gallery
+
+BATCH = 256
+PValues = Callable[[NDArray[np.uint8]], NDArray[np.float64]]
+
+
+def find(
+    photo: Any,
+    box: Box,
+    *,
+    others: Iterable[Any] = (),
+    backbone: Backbone | str | os.PathLike[str] | None = None,
+    examples: int = 60,
+    window: int | None = None,
+    scales: Sequence[float] = (1.0,),
+    seed: int = 0,
+    progress: bool = False,
+) -> list[Found]:
+    """Take windows from a box as examples of a thing, and show where in the photograph, and in others, it is.
+
+    Args:
+        photo: a path, a Pillow image, bytes, a file object or an array ``[h, w, 3]``.
+        box: left, top, width and height in pixels.
+        others: further photographs to search.
+        backbone: the encoder; the default is the one for photographs.
+        examples: how many windows are drawn from the box.
+        window: their side in pixels; by default the encoder's size, or a twentieth of a large photograph.
+        scales: window sides to look at, as multiples of `window`.
+        seed: decides which windows are drawn.
+        progress: show a bar on a terminal.
+
+    Returns:
+        One map for `photo`, then one for each of the others.
+
+    Example:
+        >>> import corel
+        >>> from sklearn.datasets import load_sample_image
+        >>> found, = corel.find(load_sample_image("china.jpg"), (110, 160, 200, 180))
+        >>> found.mask(rate=0.05).shape
+        (427, 640)
+
+    """
+    encoder = backbone if isinstance(backbone, Backbone) else Backbone.load(backbone)
+    size, marked = _size(encoder), images.read_photo(photo)
+    sides = _sides(window or default_side(marked, size), scales)
+    bag = windows_in(marked, box, examples, size=size, sides=sides, seed=seed)
+    model = OneClass.from_backbone(encoder).fit(encoder.encode(bag))
+    p_values: PValues = lambda windows: model.p_values(encoder.encode(windows))  # noqa: E731
+    first = _search(marked, _name(photo, 0), sides, size, p_values, progress=progress, marked=box)
+    return [first, *(
+        _search(images.read_photo(other), _name(other, k), sides, size, p_values, progress=progress)
+        for k, other in enumerate(others, start=1)
+    )]  # fmt: skip
+
+
+def find_class(
+    gallery: Gallery,
+    name: str,
+    photos: Iterable[Any],
+    *,
+    window: int | None = None,
+    scales: Sequence[float] = (1.0,),
+    progress: bool = False,
+) -> list[Found]:
+    """Show where in photographs the things of a gallery's class are."""
+    encoder, exemplars = gallery.backbone, gallery.exemplars(name)
+    model = OneClass.from_backbone(encoder).fit(np.stack([each.latent for each in exemplars]))
+    p_values: PValues = lambda windows: model.p_values(encoder.encode(windows))  # noqa: E731
+    found = []
+    for k, photo in enumerate(photos):
+        pixels, size = images.read_photo(photo), _size(encoder)
+        sides = _sides(window or default_side(pixels, size), scales)
+        found.append(_search(pixels, _name(photo, k), sides, size, p_values, progress=progress))
+    return found
+
+
+def _search(
+    photo: NDArray[np.uint8], name: str, sides: Sequence[int], size: int, p_values: PValues,
+    *, progress: bool, marked: Box | None = None,
+) -> Found:  # fmt: skip
+    """Score all windows of all sides; where sides differ, the largest p-value at the first one's centers counts."""
+    if min(photo.shape[:2]) < max(sides):
+        raise ValueError(f"{name} is smaller than a window of {max(sides)} pixels; choose smaller windows")
+    searched = [Windows(photo, side, size) for side in sides]
+    rows, columns = searched[0].centers
+    best = np.zeros((len(rows), len(columns)))
+    with progress_bar(f"searching {name}", sum(map(len, searched)), quiet=not progress) as advance:
+        for windows in searched:
+            values = []
+            for batch in windows.batches(BATCH):
+                values.append(p_values(batch))
+                advance(len(batch))
+            own = [len(part) for part in windows.corners]
+            best = np.maximum(best, _resampled(np.concatenate(values).reshape(own), windows, rows, columns))
+    return Found(name, photo, best, rows, columns, marked)
+
+
+def _resampled(
+    values: NDArray[np.float64], windows: Windows, rows: NDArray[np.float64], columns: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Take at each place the value of the window whose center is nearest."""
+    own_rows, own_columns = windows.centers
+    nearest = [
+        np.abs(own[:, None] - wanted).argmin(axis=0) for own, wanted in ((own_rows, rows), (own_columns, columns))
+    ]
+    return values[np.ix_(*nearest)]
+
+
+def _sides(window: int, scales: Sequence[float]) -> list[int]:
+    if window < 8 or not scales or min(scales) <= 0:
+        raise ValueError(f"windows need a side of at least 8 pixels and positive scales, got {window} and {[*scales]}")
+    return [round(window * scale) for scale in scales]
+
+
+def _size(encoder: Backbone) -> int:
+    if encoder.on_vectors:
+        raise ValueError("this backbone takes vectors, not images; choose one that encodes photographs")
+    return encoder.network.input_shape[-1]
+
+
+def _name(photo: Any, number: int) -> str:
+    return str(photo) if isinstance(photo, str | os.PathLike) else f"photograph {number + 1}"

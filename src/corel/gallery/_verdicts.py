@@ -1,0 +1,44 @@
+"""What to make of an image: known, unsure or a stranger, at the rate of false alarms that one chooses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Answer: TypeAlias = Literal["known", "unsure", "stranger", "not a photograph"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a gallery says about one image at one rate.
+
+    Attributes:
+        image: the image's name.
+        verdict: `stranger` if and only if `p_value` ≤ rate; else `known` where one class is left, `unsure` where
+            several are, or none.
+        classes: the classes that it may be, likeliest first; a stranger has none.
+        likeliest: the class that it is most like, whatever the verdict.
+        p_value: for "of one of the enrolled classes".
+
+    """
+
+    image: str
+    verdict: Answer
+    classes: tuple[str, ...]
+    likeliest: str
+    p_value: float
+
+    def __str__(self) -> str:
+        if self.verdict == "known":
+            return self.classes[0]
+        if self.verdict == "unsure":
+            named = " or ".join(self.classes) if self.classes else f"most like {self.likeliest}"
+            return f"unsure: {named}"
+        return f"{self.verdict}, most like {self.likeliest}"
+
+
+def answer(p_value: float, classes: tuple[str, ...], rate: float) -> Answer:
+    """Decide from the p-value for "of one of the enrolled classes" and the prediction set."""
+    if p_value <= rate:
+        return "stranger"
+    return "known" if len(classes) == 1 else "unsure"

@@ -1,0 +1,49 @@
+"""One photograph at its own resolution."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from corel.images._convert import BROKEN, _rgb, _to_uint8, as_array, explain, open_image
+from corel.images._set import UInt8Array
+
+
+def read_photo(source: Any) -> UInt8Array:
+    """Read one photograph, upright, as uint8 ``[h, w, 3]``: a path, bytes, a file object, a Pillow image or an array.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it cannot be decoded, or it is not one image.
+
+    """
+    if isinstance(source, str | os.PathLike):
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no photograph {path}; check the path")
+        return _decoded(path.read_bytes(), str(path))
+    if isinstance(source, bytes | bytearray | memoryview):
+        return _decoded(bytes(source), "the photograph")
+    if hasattr(source, "read"):
+        return _decoded(source.read(), "the photograph")
+    if isinstance(source, Image.Image):
+        return np.asarray(_rgb(ImageOps.exif_transpose(source)))
+    return _from_array(np.asarray(as_array(source)))
+
+
+def _decoded(data: bytes, name: str) -> UInt8Array:
+    try:
+        with open_image(data) as image:
+            return np.asarray(_rgb(ImageOps.exif_transpose(image)))
+    except BROKEN as error:
+        raise ValueError(f"{name} {explain(error)}") from error
+
+
+def _from_array(pixels: Any) -> UInt8Array:
+    if pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[-1] in (3, 4)):
+        return np.asarray(_rgb(Image.fromarray(np.ascontiguousarray(_to_uint8(pixels)))))
+    raise ValueError(f"a photograph is an array [h, w] or [h, w, 3|4], got {list(pixels.shape)}")

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from scipy.interpolate import RegularGridInterpolator
+
+import corel
+from corel.cli import app
+from corel.finding import Found, find_class
+
+
+@pytest.fixture(scope="module")
+def backbone() -> corel.Backbone:
+    return corel.Backbone.load()
+
+
+def scene(seed: int = 0) -> NDArray[np.uint8]:
+    """A dark photograph with a striped patch, 160 × 120 pixels; the patch is at 80…150, 30…100."""
+    generator = np.random.default_rng(seed)
+    photo = generator.integers(0, 25, (120, 160, 3), np.uint8)
+    stripes = np.where(np.arange(70) % 8 < 4, 220, 120).astype(np.uint8)
+    photo[30:100, 80:150] = stripes[:, None, None] + generator.integers(0, 25, (70, 70, 3), np.uint8)
+    return photo
+
+
+def test_what_is_marked_is_found_and_the_rest_is_not(backbone: corel.Backbone) -> None:
+    (found,) = corel.find(scene(), (82, 32, 66, 66), backbone=backbone)
+    values = found.at_pixels()
+    assert values[60:70, 110:120].min() > 0.05
+    assert values[:20, :60].max() <= 0.05
+    (box,) = found.boxes()
+    assert 60 < box.left < 110
+    assert 10 < box.top < 60
+
+
+def test_the_thing_is_found_in_other_photographs_of_any_kind(backbone: corel.Backbone, tmp_path: Path) -> None:
+    Image.fromarray(scene(1)[::-1, ::-1]).save(tmp_path / "other.png")
+    data = (tmp_path / "other.png").read_bytes()
+    with Image.open(tmp_path / "other.png") as picture:
+        others = [tmp_path / "other.png", data, io.BytesIO(data), picture, scene(1)[::-1, ::-1]]
+        first, *rest = corel.find(scene(), (82, 32, 66, 66), others=others, backbone=backbone)
+    assert first.marked == (82, 32, 66, 66)
+    for found in rest:
+        np.testing.assert_array_equal(found.p_values, rest[0].p_values)
+    assert rest[0].at_pixels()[50:60, 40:50].min() > 0.05
+
+
+def test_several_scales_give_the_largest_p_value(backbone: corel.Backbone) -> None:
+    (found,) = corel.find(scene(), (82, 32, 66, 66), backbone=backbone, scales=(1, 1.5))
+    assert found.p_values.shape == (len(found.rows), len(found.columns))
+    assert found.at_pixels()[60:70, 110:120].min() > 0.05
+
+
+def test_a_class_of_a_gallery_is_found(backbone: corel.Backbone, tmp_path: Path) -> None:
+    from corel.finding import windows_in
+
+    with corel.Gallery.open(tmp_path / "a.gallery", backbone, create=True) as gallery:
+        gallery.enroll("stripes", windows_in(scene(), (82, 32, 66, 66), 60, size=32, sides=[32]))
+        (found,) = find_class(gallery, "stripes", [scene(2)])
+    assert found.at_pixels()[60:70, 110:120].min() > 0.05
+    assert found.at_pixels()[:20, :60].max() <= 0.05
+
+
+def test_pixels_are_interpolated_between_the_centers_of_windows() -> None:
+    generator = np.random.default_rng(0)
+    rows, columns = np.array([4.0, 9, 15]), np.array([4.0, 8, 20, 26])
+    found = Found("a", np.zeros((20, 30, 3), np.uint8), generator.random((3, 4)), rows, columns)
+    oracle = RegularGridInterpolator((rows, columns), found.p_values)
+    y, x = np.mgrid[:20, :30] + 0.5
+    expected = oracle((np.clip(y, 4, 15), np.clip(x, 4, 26)))
+    np.testing.assert_allclose(found.at_pixels(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [b"", b"no photograph", np.zeros((2, 3, 4, 5), np.uint8)])
+def test_what_is_no_photograph_has_a_sentence(bad: object, backbone: corel.Backbone) -> None:
+    with pytest.raises(ValueError, match="photograph"):
+        corel.find(bad, (0, 0, 40, 40), backbone=backbone)
+
+
+def test_the_command_writes_overlay_mask_and_boxes(
+    backbone: corel.Backbone, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    backbone.save(tmp_path / "small.safetensors")
+    for k in (1, 2):
+        Image.fromarray(scene(k)).save(tmp_path / f"{k}.png")
+    common = [str(tmp_path / "1.png"), "--box", "82,32,66,66", "--backbone", str(tmp_path / "small.safetensors"), "-q"]
+    run(["find", *common, "--in", str(tmp_path / "2.png"), "--out", str(tmp_path / "found.png")])
+    assert pixels(tmp_path / "found.png").shape == pixels(tmp_path / "found-2.png").shape == (120, 160, 3)
+    run(["find", *common, "--as", "mask", "--out", str(tmp_path / "mask.png")])
+    assert pixels(tmp_path / "mask.png")[65, 115].all()
+    run(["find", *common, "--out", str(tmp_path / "found.json")])
+    (entry,) = json.loads((tmp_path / "found.json").read_text())
+    assert entry["boxes"][0].keys() == {"left", "top", "width", "height", "p_value"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "look for what"),
+        (["--box", "1,2,3"], "four whole numbers"),
+        (["--box", "1,2,3,x"], "four whole numbers"),
+        (["--box", "500,0,40,40"], "does not lie in the photograph"),
+        (["--gallery", "g"], "look for what"),
+        (["--box", "0,0,40,40", "--out", "1.png"], "would replace"),
+    ],
+)
+def test_mistakes_get_one_sentence_and_leave_everything_as_it_was(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    photo = tmp_path / "1.png"
+    Image.fromarray(scene()).save(photo)
+    before = photo.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        app(["find", "1.png", *arguments])
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == [photo]
+    assert photo.read_bytes() == before
+
+
+def pixels(path: Path) -> NDArray[np.uint8]:
+    return corel.images.read_photo(path)
+
+
+def run(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        app(arguments)
+    assert not stopped.value.code

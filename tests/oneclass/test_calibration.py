@@ -1,0 +1,157 @@
+"""The promises behind a verdict, each by exact enumeration: any member of a labelled bag may be the one that is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import corel.oneclass._calibration as calibration_module
+from corel.oneclass import Calibration, ClassBank, exact_known, joining_likeness
+from corel.oneclass import _contrast as contrast_window
+
+Array = NDArray[Any]
+RATES = (0.1, 0.2, 0.34)
+
+
+@dataclass(frozen=True)
+class Bag:
+    """Labelled points, any of which may be the image."""
+
+    points: Array
+    labels: Array
+    background: Array | None
+
+    def without(self, i: int) -> tuple[ClassBank, Array] | None:
+        """The bank of all others and the point itself; None where it was the last of its class."""
+        rest = np.arange(len(self.points)) != i
+        bags = [self.points[rest & (self.labels == c)] for c in range(self.labels.max() + 1)]
+        if not len(bags[self.labels[i]]):
+            return None
+        return ClassBank.of(bags, branches=2, radius=1.5, background=self.background), self.points[i : i + 1]
+
+    def splits(self) -> Iterator[tuple[int, ClassBank, Array]]:
+        """Each member in turn as the image."""
+        for i, label in enumerate(self.labels):
+            if (found := self.without(i)) is not None:
+                yield int(label), *found
+
+
+def bags(kind: str, contrast: bool, seeds: int) -> Iterator[Bag]:
+    """Small bags of unequal classes; `ties` takes few distinct values, `copies` repeats points, also across classes."""
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, 9, rng.integers(1, 5)) + (seed % 3 == 0) * rng.integers(0, 12)
+        labels = np.repeat(np.arange(len(sizes)), sizes)
+        centers = rng.normal(0, 1.5, (len(sizes), 4))[labels]
+        points = centers + rng.normal(size=(len(labels), 4))
+        if kind == "ties":
+            points = np.rint(points)
+        if kind == "copies":
+            points = points[rng.integers(0, len(points), len(points))]
+        yield Bag(points, labels, rng.normal(size=(20, 4)) if contrast else None)
+
+
+def exact(bank: ClassBank, z: Array) -> float:
+    """The exact p-value from sums made here, pair by pair."""
+    points = np.concatenate([bank.exemplars, z]).reshape(-1, 2, 2)
+    weights = weigh(bank, points, points)
+    labels = np.repeat(np.arange(len(bank.sizes)), bank.sizes)
+    members = labels[:, None] == np.arange(len(bank.sizes))
+    np.einsum("iib->ib", weights)[:] = 0
+    sums = np.einsum("imb,mc->icb", weights[:, :-1], members)
+    scales = np.ones((len(points), 2))
+    if bank.background is not None:
+        masses = weigh(bank, points, bank.background.reshape(-1, 2, 2)).sum(axis=1)
+        scales = contrast_window.scales(masses, len(bank.background))
+
+    def like(sums: Array, counts: Array) -> Array:
+        growth = bank.sizes.mean() / np.maximum(counts, 1)
+        if bank.background is None:
+            return np.asarray(sums.sum(axis=2) * growth)
+        factors = 1.0 + sums * (scales[:, None] * growth[:, None])
+        return np.asarray(np.log(factors.prod(axis=2)) + contrast_window.constant(bank.sizes.mean(), 2))
+
+    return exact_known(sums[:-1], sums[-1], weights[:-1, -1], bank.sizes, like)
+
+
+def weigh(bank: ClassBank, a: Array, b: Array) -> Array:
+    """What `b` weighs from `a`, pair by pair and branch by branch."""
+    distances = np.abs(a[:, None] - b).sum(axis=3)
+    if bank.background is None:
+        return np.asarray((distances <= bank.radius).astype(float))
+    window = contrast_window.exponential(bank.radius, np.float64)
+    steps = np.minimum(distances * window.steps, len(window.weights) - 1).astype(int)
+    return np.asarray(window.weights[steps].astype(float))
+
+
+@pytest.mark.parametrize("contrast", [False, True])
+@pytest.mark.parametrize("kind", ["continuous", "ties", "copies"])
+def test_known_images_are_called_strangers_no_more_often_than_the_rate(kind: str, contrast: bool) -> None:
+    """Whatever the bag, at most the share a of its members has p ≤ a, as the image among all others; for every a."""
+    for bag in bags(kind, contrast, 14):
+        found = [(Calibration.of(bank).known(bank.likeness(z)).item(), exact(bank, z)) for _, bank, z in bag.splits()]
+        size = len(bag.points)
+        for cheap, slow in found:
+            assert cheap >= slow
+        for p in zip(*found, strict=True):
+            for rank, value in enumerate(sorted(p), start=1):
+                assert rank <= value * size + 1e-9
+
+
+@pytest.mark.parametrize("contrast", [False, True])
+@pytest.mark.parametrize("kind", ["continuous", "ties", "copies"])
+@pytest.mark.parametrize("rate", RATES)
+def test_sets_cover_within_each_category(kind: str, contrast: bool, rate: float) -> None:
+    """Classes too small for the rate are one category, every other class is one of its own."""
+    for bag in bags(kind, contrast, 9):
+        missed: dict[int, list[bool]] = {}
+        sizes = np.bincount(bag.labels)
+        for label, bank, z in bag.splits():
+            own = bank.assess(z)
+            joining = joining_likeness(bank, z, bank.likeness(z))
+            p = Calibration.of(bank).pooled(own.p_values, joining, rate)[0, label]
+            category = -1 if sizes[label] < 1 / rate else label
+            missed.setdefault(category, []).append(bool(p <= rate))
+        for category, each in missed.items():
+            total = sizes[sizes < 1 / rate].sum() if category < 0 else sizes[category]
+            assert sum(each) <= rate * total + 1e-9
+
+
+def test_small_classes_reject_together_what_none_rejects_alone() -> None:
+    rng = np.random.default_rng(0)
+    centers = 6.0 * rng.normal(size=(12, 4))
+    bank = ClassBank.of([center + 0.3 * rng.normal(size=(5, 4)) for center in centers], branches=2, radius=2.0)
+    far = np.full((1, 4), 90.0)
+    alone = bank.p_values(far)
+    assert alone.min() > 0.05
+    pooled = Calibration.of(bank).pooled(alone, joining_likeness(bank, far, bank.likeness(far)), 0.05)
+    assert pooled.max() <= 0.05
+
+
+def test_large_classes_keep_their_own_p_values() -> None:
+    rng = np.random.default_rng(1)
+    bank = ClassBank.of([rng.normal(size=(30, 4)), rng.normal(size=(25, 4))], branches=2, radius=2.0)
+    z = rng.normal(size=(9, 4))
+    own = bank.p_values(z)
+    np.testing.assert_array_equal(Calibration.of(bank).pooled(own, bank.likeness(z), 0.05), own)
+
+
+def test_a_random_subset_of_many_exemplars_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given the rest, the calibrating exemplars and the image are exchangeable: seen over many bags."""
+    monkeypatch.setattr(calibration_module, "CALIBRATING", 9)
+    rejected, trials = 0, 600
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        truth, drawn = int(rng.integers(3)), rng.normal(size=(31, 4))
+        drawn[:, 0] += 3.0 * (np.arange(31) % 3)
+        drawn[30, 0] += 3.0 * truth
+        bank = ClassBank.of([drawn[c:30:3] for c in range(3)], branches=2, radius=2.0)
+        calibration = Calibration.of(bank)
+        assert len(calibration.best) == 9
+        rejected += int(calibration.known(bank.likeness(drawn[30:])).item() <= 0.2)
+    assert rejected <= 0.2 * trials + 3 * np.sqrt(0.16 * trials)
