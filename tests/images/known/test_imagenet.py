@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from scipy.io import savemat
 
 from corel import images
+from corel.images.known.imagenet_meta import read_wnids
 from tests.images.conftest import Paint
 
 WNIDS = ("n01443537", "n02124075", "n04067472")
@@ -110,3 +112,43 @@ def test_imagenet_without_its_kit_says_what_is_missing(imagenet: Path) -> None:
         FileNotFoundError, match=r"need labels: put ILSVRC2012_validation_ground_truth\.txt and meta\.mat"
     ):
         images.open(imagenet, "test")
+
+
+@pytest.mark.parametrize(("position", "value"), [(560, 127), (296, 0)])  # these two make scipy's reader crash
+def test_damage_to_meta_mat_is_a_sentence_and_never_a_crash(imagenet: Path, position: int, value: int) -> None:
+    meta = imagenet / "ILSVRC2012_devkit_t12" / "data" / "meta.mat"
+    content = bytearray(meta.read_bytes())
+    content[position] = value
+    meta.write_bytes(content)
+    with pytest.raises(ValueError, match=r"meta\.mat is damaged; unpack"):
+        read_wnids(meta)
+
+
+def test_a_module_in_the_working_folder_is_not_run(
+    imagenet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scipy.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [place for place in sys.path if place not in ("", str(Path.cwd()))])
+    assert len(images.open(imagenet, "test")) == 4
+
+
+@pytest.mark.parametrize("text", ["3\n1\n²\n1\n", "1\n2\n4\n", "\xff\xfe1"])
+def test_ground_truth_that_is_none_is_named(imagenet: Path, text: str) -> None:
+    truth = imagenet / "ILSVRC2012_devkit_t12" / "data" / "ILSVRC2012_validation_ground_truth.txt"
+    truth.write_bytes(text.encode("latin1" if "\xff" in text else "utf-8"))
+    with pytest.raises(ValueError, match=r"ILSVRC2012_validation_ground_truth\.txt (has|is not)"):
+        images.open(imagenet, "test")
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "../../train/secret.png", "..", "", "a\\b.png"])
+def test_annotations_lead_nowhere_but_into_the_dataset(tiny: Path, name: str) -> None:
+    (tiny / "val" / "val_annotations.txt").write_text(f"val_0.png\t{WNIDS[0]}\n{name}\t{WNIDS[0]}\n")
+    with pytest.raises(ValueError, match=r"val_annotations\.txt has a line that is not an image's name"):
+        images.open(tiny, "test")
+
+
+def test_annotations_without_a_class_are_named(tiny: Path) -> None:
+    (tiny / "val" / "val_annotations.txt").write_text("val_0.png\n")
+    with pytest.raises(ValueError, match=r"val_annotations\.txt has a line"):
+        images.open(tiny, "test")

@@ -11,6 +11,7 @@ import numpy as np
 from corel.images._listing import ArrayListing
 from corel.images._set import Int64Array, UInt8Array, numbered
 from corel.images.known.cifar_pickle import unpickle
+from corel.images.known.lines import read_lines
 
 _PIXELS = 3 * 32 * 32  # the red, the green and the blue plane, each row by row
 
@@ -70,7 +71,7 @@ def _read_binary(variant: Variant, root: Path, split: str) -> Batches:
             raise ValueError(f"{path} has {data.size} bytes, not a multiple of {record}; {_anew(root)}")
         rows = data.reshape(-1, record)
         parts.append((rows[:, variant.label_bytes :], rows[:, variant.label_position].astype(np.int64)))
-    return parts, tuple((root / variant.names_file).read_text().split())
+    return parts, tuple(read_lines(root / variant.names_file))
 
 
 def _read_python(variant: Variant, root: Path, split: str) -> Batches:

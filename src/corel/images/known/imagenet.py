@@ -6,6 +6,8 @@ from pathlib import Path
 
 from corel.images._folder import class_names, list_classes
 from corel.images._listing import FileListing
+from corel.images.known.imagenet_meta import read_wnids
+from corel.images.known.lines import read_lines
 
 _GROUND_TRUTH = "ILSVRC2012_validation_ground_truth.txt"
 _DEVKIT = Path("ILSVRC2012_devkit_t12", "data")
@@ -13,14 +15,12 @@ _DEVKIT = Path("ILSVRC2012_devkit_t12", "data")
 
 def list_tiny_imagenet(root: Path, split: str) -> FileListing:
     """List Tiny-ImageNet-200; "test" is its val, whose labels are in val_annotations.txt."""
-    classes = sorted((root / "wnids.txt").read_text().split())
+    classes = sorted(read_lines(root / "wnids.txt"))
     if split == "train":
         return list_classes(root / "train", classes)
     if class_names(root / "val") != ["images"]:
         return list_classes(root / "val", classes)
-    lines = (root / "val" / "val_annotations.txt").read_text().splitlines()
-    rows = [line.split("\t") for line in lines if line.strip()]
-    return _labelled(root / "val" / "images", {row[0]: row[1] for row in rows}, classes)
+    return _labelled(root / "val" / "images", _annotations(root / "val" / "val_annotations.txt"), classes)
 
 
 def list_imagenet(root: Path, split: str) -> FileListing:
@@ -46,6 +46,14 @@ def is_imagenet(folder: Path) -> bool:
     )
 
 
+def _annotations(path: Path) -> dict[str, str]:
+    """Read lines of a file's name, a tab, its class, and more; the name leads nowhere but into the folder."""
+    rows = [line.split("\t") for line in read_lines(path)]
+    if any(len(row) < 2 or row[0] in ("", ".", "..") or not {"/", "\\", "\0"}.isdisjoint(row[0]) for row in rows):
+        raise ValueError(f"{path} has a line that is not an image's name, a tab and its class; fetch the dataset again")
+    return {row[0]: row[1] for row in rows}
+
+
 def _labelled(folder: Path, wnids: dict[str, str], classes: list[str]) -> FileListing:
     if unknown := sorted(set(wnids.values()) - set(classes)):
         raise ValueError(f"the labels of {folder} name {unknown[0]}, which is no class of the training images")
@@ -64,13 +72,14 @@ def _ground_truth(root: Path) -> dict[str, str]:
             f"development kit (ILSVRC2012_devkit_t12.tar.gz) into {root / _DEVKIT}, "
             "or the images into one folder a class"
         )
-    wnids = _wnids(folder / "meta.mat")
-    truth = [int(line) for line in (folder / _GROUND_TRUTH).read_text().split()]
+    truth, wnids = _numbers(folder / _GROUND_TRUTH), read_wnids(folder / "meta.mat")
+    if unknown := next((number for number in truth if number not in wnids), None):
+        raise ValueError(f"{folder / _GROUND_TRUTH} has the class {unknown}, which meta.mat beside it does not list")
     return {f"ILSVRC2012_val_{i:08d}.JPEG": wnids[number] for i, number in enumerate(truth, start=1)}
 
 
-def _wnids(meta: Path) -> dict[int, str]:
-    from scipy.io import loadmat
-
-    synsets = loadmat(meta, squeeze_me=True)["synsets"]
-    return {int(row["ILSVRC2012_ID"]): str(row["WNID"]) for row in synsets}
+def _numbers(path: Path) -> list[int]:
+    lines = read_lines(path)
+    if bad := next((line for line in lines if not (line.isascii() and line.isdigit() and len(line) < 10)), None):
+        raise ValueError(f"{path} has a line {bad[:40]!r}, where one class number an image is expected")
+    return [int(line) for line in lines]
