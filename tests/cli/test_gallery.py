@@ -31,7 +31,17 @@ def test_enroll_counts_new_images_and_duplicates(
     assert corel("enroll", tmp_path / "g", "red", red).stdout == "red: 20 new\n10 already there, skipped\n"
     assert corel("enroll", tmp_path / "g", "red", red, "--quiet").output == ""
     as_json = corel("enroll", tmp_path / "g", "crimson", red, red / "00.png", "--json").stdout
-    assert json.loads(as_json) == {"added": {"crimson": 30}, "duplicates": 1, "skipped": []}
+    assert json.loads(as_json) == {"added": {"crimson": 30}, "duplicates": 1, "skipped": [], "elsewhere": {"red": 30}}
+
+
+def test_the_same_folder_under_two_names_is_said(
+    corel: Corel, tmp_path: Path, photos: Path, backbone_file: Path
+) -> None:
+    classes = photos / "classes"
+    corel("enroll", tmp_path / "g", "red", classes / "red", "--backbone", backbone_file)
+    assert corel("enroll", tmp_path / "g", "green", classes / "green").stderr == ""
+    said = corel("enroll", tmp_path / "g", "crimson", classes / "red" / "0?.png").stderr
+    assert "10 of these images are enrolled as red too" in said
 
 
 def test_enroll_reads_names_from_standard_input(
@@ -130,12 +140,16 @@ def test_the_wrong_backbone_is_refused(
         assert "was made with the backbone" in result.stderr
 
 
-def test_score_tells_in_from_out(corel: Corel, gallery: Path, photos: Path) -> None:
+def test_score_tells_known_from_strangers(corel: Corel, gallery: Path, photos: Path) -> None:
     found = rows(corel("score", gallery, photos / "classes", "--format", "csv").stdout)
     assert [Path(row["image"]).parent.name for row in found] == ["blue"] * 5 + ["green"] * 30 + ["red"] * 30
-    assert [row["verdict"] for row in found[:5]] == ["out"] * 5
-    assert [row["verdict"] for row in found[5:]] == ["in"] * 60  # a copy of an exemplar is never the least typical
-    assert np.mean([row["class"] == Path(row["image"]).parent.name for row in found]) > 0.85
+    assert [row["verdict"] for row in found[:5]] == ["stranger"] * 5
+    assert {row["classes"] for row in found[:5]} == {""}
+    assert {row["verdict"] for row in found[5:]} <= {"known", "unsure"}  # a copy of an exemplar is most typical
+    assert np.mean([row["class"] == Path(row["image"]).parent.name for row in found[5:]]) > 0.9
+    for row in found[5:]:
+        assert row["verdict"] == ("known" if len(row["classes"].split("/")) == 1 else "unsure")
+        assert row["note"] == f"already enrolled as {Path(row['image']).parent.name}"
 
 
 def test_all_gives_a_row_for_every_class_best_first(corel: Corel, gallery: Path, photos: Path) -> None:
@@ -148,8 +162,9 @@ def test_formats_agree(corel: Corel, gallery: Path, photos: Path, tmp_path: Path
     def scored(*options: object) -> str:
         return corel("score", gallery, photos / "classes", "--all", "--quiet", *options).stdout
 
+    numbers = ("p_value", "class_p_value", "score")
     expected = [
-        {**row, "score": float(row["score"]), "p_value": float(row["p_value"])}
+        {**row, **{key: float(row[key]) for key in numbers}, "classes": [c for c in row["classes"].split("/") if c]}
         for row in rows(scored("--format", "csv"))
     ]
     assert len(expected) == 65 * 2
@@ -157,9 +172,10 @@ def test_formats_agree(corel: Corel, gallery: Path, photos: Path, tmp_path: Path
     assert scored("--format", "parquet", "--out", tmp_path / "r.parquet") == ""
     assert parquet.read_table(tmp_path / "r.parquet").to_pylist() == expected
     heading, *lines = scored().splitlines()
-    assert heading.split() == ["image", "class", "score", "p_value", "verdict"]
-    assert len({len(line.rsplit(" ", 1)[0]) for line in lines}) == 1  # aligned
-    assert [line.split()[1] for line in lines] == [row["class"] for row in expected]
+    assert heading.split() == ["image", "verdict", "class", "class_p_value", "score"]
+    assert [line.split()[1:3] for line in lines] == [[row["verdict"], row["class"]] for row in expected]
+    lengths = {len(line) for line, row in zip(lines, expected, strict=True) if not row["note"]}
+    assert len(lengths) == 1  # aligned
     scored("--format", "csv", "--out", tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_text() == scored("--format", "csv")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["hues.gallery", "r.csv", "r.parquet"]
@@ -211,7 +227,9 @@ def test_a_rate_too_small_for_the_exemplars_is_said(corel: Corel, gallery: Path,
     red = photos / "classes" / "red"
     assert corel("score", gallery, red, "--rate", 0.04).stderr == ""  # 30 + 1 ≥ 1/0.04
     said = corel("score", gallery, red, "--rate", 0.01).stderr
-    assert " ".join(said.split()) == "green, red: with fewer than 99 exemplars nothing is out at a rate of 0.01"
+    assert (
+        " ".join(said.split()) == "green, red: with fewer than 99 exemplars together never ruled out at a rate of 0.01"
+    )
     assert corel("score", gallery, red, "--rate", 0.01, "--quiet").stderr == ""
 
 
@@ -253,3 +271,14 @@ def test_feature_vectors_come_in_one_file(corel: Corel, photos: Path, tmp_path: 
     assert [row["image"] for row in found] == [f"row {i}" for i in range(100)]
     for command in (("enroll", tmp_path / "g", "all"), ("score", tmp_path / "g")):
         assert "give one .npy or .npz file" in corel(*command, photos / "classes" / "red", exits=2).stderr
+
+
+def test_the_table_shows_the_whole_set(corel: Corel, gallery: Path, photos: Path) -> None:
+    classes = photos / "classes"
+    heading, *lines = corel("score", gallery, classes, "--rate", 0.001).stdout.splitlines()
+    assert heading.split() == ["image", "verdict", "class", "p_value"]
+    shown = {tuple(line.split()[1:3]) for line in lines}
+    assert shown <= {("unsure", "red/green"), ("unsure", "green/red")}  # no class is ruled out at 0.1%
+    stranger = corel("score", gallery, classes / "blue" / "00.png").stdout.splitlines()[1].split()
+    assert stranger[1] == "stranger"
+    assert stranger[2] in ("(red)", "(green)")

@@ -20,7 +20,7 @@ from corel.cli._outputs import Output, check_outputs
 from corel.cli._rows import Format, Row, row_writer
 
 if TYPE_CHECKING:
-    from corel.gallery import Gallery, Scores
+    from corel.gallery import Gallery, Scores, Verdict
     from corel.images import Skipped
 
 VECTORS = "For a backbone on vectors one .npy or .npz file of floats, a vector a row."
@@ -71,9 +71,15 @@ def enroll(
     with Gallery.open(gallery, backbone, create=True) as opened:
         done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)
     if as_json:
-        _print_json(added=done.added, duplicates=done.duplicates, skipped=[asdict(each) for each in done.skipped])
+        skipped = [asdict(each) for each in done.skipped]
+        _print_json(added=done.added, duplicates=done.duplicates, skipped=skipped, elsewhere=done.elsewhere)
         return
     _report_skipped(done.skipped)
+    for each, count in done.elsewhere.items():
+        console().print(
+            f"{count:,} of these images are enrolled as {each} too; forget them in one class, or both will claim them",
+            markup=False,
+        )
     for each, count in sorted(done.added.items()) if not quiet else ():
         typer.echo(f"{each}: {count:,} new")
     if done.duplicates and not quiet:
@@ -90,15 +96,16 @@ def score(
     ] = None,
     rate: Rate = 0.05,
     fail_on_outlier: Annotated[
-        bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is out of all classes or unreadable.")
+        bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is a stranger or unreadable.")
     ] = False,
     backbone: BackboneName = None,
     strict: Strict = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say which class each image belongs to, and whether it does at all.
+    """Say which class each image belongs to, or that it is a stranger.
 
-    The p-value is conformal: of images that do belong to the class, at most the chosen rate is called out.
+    Known: one class is left. Unsure: several are, and all are named. Stranger: the p-value for "of one of the enrolled
+    classes" is at most the rate; that happens to at most this share of images of these classes.
     """
     from corel.gallery import Gallery
 
@@ -109,15 +116,16 @@ def score(
     with (
         Gallery.open(gallery, backbone) as opened,
         progress_bar("scoring", files.total, quiet=quiet) as advance,
-        row_writer(style, out) as write,
+        row_writer(style, out, every=every) as write,
     ):
         _warn_of_small_classes(opened, rate, quiet=quiet)
         for scores in _scored(opened, files, strict=strict):
             advance(len(scores.images) + len(scores.skipped))
             skipped += scores.skipped
             scored += len(scores.images)
-            outliers += int((scores.p_values <= rate).all(axis=1).sum())
-            if rows := list(_rows(scores, rate, every=every)):
+            verdicts = scores.decide(rate)
+            outliers += sum(each.is_outlier for each in verdicts)
+            if rows := list(_rows(scores, verdicts, rate, every=every)):
                 write(rows)
         # Inside the block: an earlier file of results is not replaced by an empty one.
         if not scored:
@@ -232,24 +240,27 @@ def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]
         yield gallery.score(batch)
 
 
-def _rows(scores: Scores, rate: float, *, every: bool) -> Iterator[Row]:
-    for i, order in enumerate(scores.ranking(rate)):
-        for c in order if every else order[:1]:
-            p_value = float(scores.p_values[i, c])
-            verdict = "in" if p_value > rate else "out"
-            yield Row(scores.images[i], scores.classes[c], float(scores.scores[i, c]), p_value, verdict)
+def _rows(scores: Scores, verdicts: Sequence[Verdict], rate: float, *, every: bool) -> Iterator[Row]:
+    p_values, best = scores.set_p_values(rate), scores.likeness.argmax(axis=1)
+    for i, (verdict, order) in enumerate(zip(verdicts, scores.ranking(rate), strict=True)):
+        for c in order if every else best[i : i + 1]:
+            numbers = verdict.p_value, float(p_values[i, c]), float(scores.scores[i, c])
+            yield Row(verdict.image, verdict.verdict, verdict.classes, scores.classes[c], *numbers, verdict.note)
 
 
 def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> None:
-    """Say when a class has too few exemplars to reject anything: its smallest p-value is 1/(m + 1)."""
-    from corel.oneclass import allowed_rejections
+    """Say when classes have too few exemplars to be ruled out: the smallest p-value of m exemplars is 1/(m + 1)."""
+    from corel.oneclass import allowed_rejections, supporting_sizes
 
-    small = [name for name, count in gallery.classes().items() if not allowed_rejections(rate, count)]
+    counts = gallery.classes()
+    supports = zip(counts, supporting_sizes(rate, counts.values()), strict=True)
+    small = [name for name, count in supports if not allowed_rejections(rate, count)]
     if small and not quiet:
         shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
         needed = math.ceil(1 / rate) - 1
         console().print(
-            f"{shown}: with fewer than {needed:,} exemplars nothing is out at a rate of {rate:g}", markup=False
+            f"{shown}: with fewer than {needed:,} exemplars together never ruled out at a rate of {rate:g}",
+            markup=False,
         )
 
 

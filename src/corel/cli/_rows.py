@@ -16,16 +16,33 @@ from corel._terminal import printable
 
 
 class Row(NamedTuple):
-    """An image against a class: the contrast score, the conformal p-value, and `in` or `out` at the rate."""
+    """An image and a class.
+
+    Attributes:
+        image: the image's name.
+        verdict: known, unsure or stranger.
+        classes: the classes that the verdict names, likeliest first.
+        name: the class of this row.
+        p_value: for "of one of the enrolled classes".
+        class_p_value: for "of the class of this row".
+        score: against that class.
+        note: what else to know.
+
+    """
 
     image: str
-    name: str
-    score: float
-    p_value: float
     verdict: str
+    classes: tuple[str, ...]
+    name: str
+    p_value: float
+    class_p_value: float
+    score: float
+    note: str
 
 
-COLUMNS = ("image", "class", "score", "p_value", "verdict")
+COLUMNS = ("image", "verdict", "classes", "class", "p_value", "class_p_value", "score", "note")
+COLORS = {"known": "green", "unsure": "yellow"}
+SEPARATOR = "/"  # between classes in one cell: no name contains it
 Write: TypeAlias = Callable[[Sequence[Row]], None]
 
 
@@ -39,23 +56,26 @@ class Format(str, Enum):
 
 
 @contextmanager
-def row_writer(style: Format, out: Path | None) -> Iterator[Write]:
-    """Give a function that writes rows, to standard output or to a file that appears when all is written."""
+def row_writer(style: Format, out: Path | None, *, every: bool = False) -> Iterator[Write]:
+    """Give a function that writes rows, to standard output or to a file that appears when all is written.
+
+    `every` says that there is a row for every class, so that a table shows what belongs to the class.
+    """
     if style is Format.PARQUET and out is None:
         raise ValueError("Parquet is not text; name a file with --out results.parquet")
     with nullcontext() if out is None else appearing(out) as place:
         if place is None:
-            yield _text(style, sys.stdout)
+            yield _text(style, sys.stdout, every)
         elif style is Format.PARQUET:
             with _parquet(place) as write:
                 yield write
         else:
             with place.open("w", encoding="utf-8", newline="") as file:
-                yield _text(style, file)
+                yield _text(style, file, every)
 
 
-def _text(style: Format, file: TextIO) -> Write:
-    write = {Format.TABLE: _table, Format.CSV: _csv, Format.JSONL: _jsonl}[style](file)
+def _text(style: Format, file: TextIO, every: bool) -> Write:
+    write = _table(file, every) if style is Format.TABLE else {Format.CSV: _csv, Format.JSONL: _jsonl}[style](file)
 
     def write_through(rows: Sequence[Row]) -> None:
         write(rows)
@@ -67,7 +87,9 @@ def _text(style: Format, file: TextIO) -> Write:
 def _csv(file: TextIO) -> Write:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    return lambda rows: writer.writerows((printable(row.image), *row[1:]) for row in rows)
+    return lambda rows: writer.writerows(
+        (printable(row.image), row.verdict, SEPARATOR.join(row.classes), *row[3:]) for row in rows
+    )
 
 
 def _jsonl(file: TextIO) -> Write:
@@ -78,29 +100,47 @@ def _jsonl(file: TextIO) -> Write:
     return write
 
 
-def _table(file: TextIO) -> Write:
+def _table(file: TextIO, every: bool) -> Write:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=file, highlight=False, soft_wrap=True)
+    headings, cells = (CLASS_HEADINGS, _class_cells) if every else (HEADINGS, _cells)
     widths: list[int] = []
 
     def write(rows: Sequence[Row]) -> None:
-        lines = [(printable(row.image), row.name, f"{row.score:.2f}", f"{row.p_value:.4f}") for row in rows]
+        lines = [cells(row) for row in rows]
         if not widths:
             # The first batch settles the widths: a table that streams cannot wait for its longest name.
-            widths.extend(max(map(len, column)) for column in zip(*lines, COLUMNS[:4], strict=True))
-            console.print(Text(_aligned(COLUMNS[:4], widths) + "  verdict", style="bold"))
+            widths.extend(max(map(len, column)) for column in zip(*lines, headings, strict=True))
+            console.print(Text(_aligned(headings, widths), style="bold"))
         for line, row in zip(lines, rows, strict=True):
-            verdict = Text(row.verdict, style="green" if row.verdict == "in" else "red")
-            console.print(Text(_aligned(line, widths) + "  ") + verdict)
+            text = Text(_aligned(line, widths) + (f"  {row.note}" if row.note else ""))
+            start = max(len(line[0]), widths[0]) + 2
+            text.stylize(COLORS.get(row.verdict, "red"), start, start + len(row.verdict))
+            console.print(text)
 
     return write
 
 
+HEADINGS = ("image", "verdict", "class", "p_value")
+CLASS_HEADINGS = ("image", "verdict", "class", "class_p_value", "score")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    """An image's line: the classes that the verdict names, or the likeliest in brackets."""
+    named = SEPARATOR.join(row.classes) or f"({row.name})"
+    return printable(row.image), row.verdict, named, f"{row.p_value:.4f}"
+
+
+def _class_cells(row: Row) -> tuple[str, ...]:
+    """An image's line for one class."""
+    return printable(row.image), row.verdict, row.name, f"{row.class_p_value:.4f}", f"{row.score:.2f}"
+
+
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells[:2], widths[:2], strict=True)]
-    padded += [cell.rjust(width) for cell, width in zip(cells[2:], widths[2:], strict=True)]
+    padded = [cell.ljust(width) for cell, width in zip(cells[:3], widths[:3], strict=True)]
+    padded += [cell.rjust(width) for cell, width in zip(cells[3:], widths[3:], strict=True)]
     return "  ".join(padded)
 
 
@@ -112,7 +152,8 @@ def _parquet(path: Path) -> Iterator[Write]:
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow; run `pip install 'corel[parquet]'`") from error
     text, number = arrow.string(), arrow.float64()
-    schema = arrow.schema(list(zip(COLUMNS, (text, text, number, number, text), strict=True)))
+    types = (text, text, arrow.list_(text), text, number, number, number, text)
+    schema = arrow.schema(list(zip(COLUMNS, types, strict=True)))
     with ParquetWriter(path, schema) as writer:
 
         def write(rows: Sequence[Row]) -> None:

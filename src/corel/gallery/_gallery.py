@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -33,11 +34,20 @@ SHORTEST_HASH = 6
 
 @dataclass(frozen=True)
 class Enrolment:
-    """What an enrolment did: new exemplars per class, how many it already held, what could not be read."""
+    """What an enrollment did.
+
+    Attributes:
+        added: new exemplars per class.
+        duplicates: how many images the class already held.
+        skipped: what could not be read.
+        elsewhere: how many of the images other classes hold as well, per class.
+
+    """
 
     added: dict[str, int]
     duplicates: int
     skipped: tuple[sources.Skipped, ...] = ()
+    elsewhere: dict[str, int] = field(default_factory=dict)
 
 
 class Gallery:
@@ -142,7 +152,8 @@ class Gallery:
         counts = dict.fromkeys(names, 0)
         for each, new in zip(names, added, strict=True):
             counts[each] += new
-        return Enrolment(counts, len(added) - sum(added), items.skipped)
+        elsewhere = self._elsewhere([each.hash for each in exemplars], names)
+        return Enrolment(counts, len(added) - sum(added), items.skipped, elsewhere)
 
     def forget(self, name: str, hashes: Sequence[str] | None = None) -> int:
         """Remove a class, or those of its exemplars whose hashes begin so; gives how many were removed.
@@ -164,7 +175,8 @@ class Gallery:
         found = bank.assess(latents)
         likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
         joining = joining_likeness(bank, latents, likeness)
-        return Scores(items.names, names, *found, likeness, joining, calibration, items.skipped)
+        enrolled = self._store.holders([items.digest(i) for i in range(len(items))])
+        return Scores(items.names, names, *found, likeness, joining, calibration, items.skipped, enrolled)
 
     def recognize(self, images: Any, rate: float = 0.05, *, strict: bool = False) -> list[Verdict]:
         """Say of each image which class it is, that several are possible, or that it is a stranger.
@@ -195,6 +207,12 @@ class Gallery:
         found, (votes,) = bank.assess(latent), bank.explain(latent)
         score, p_value = found.scores.item(), found.p_values.item()
         return Explanation(items.names[0], items.values[0], name, exemplars, votes, score, p_value)
+
+    def _elsewhere(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+        """Count the images that a class other than their own holds too."""
+        pairs = list(dict.fromkeys(zip(hashes, names, strict=True)))
+        held = zip(self._store.holders([digest for digest, _ in pairs]), (own for _, own in pairs), strict=True)
+        return dict(sorted(Counter(each for classes, own in held for each in classes if each != own).items()))
 
     def _bank(self) -> tuple[tuple[str, ...], ClassBank, Calibration]:
         """Give all classes ready to score, kept until this or another process changes the file."""

@@ -30,6 +30,7 @@ class Scores:
         joining: float64 ``[n, C]``, the likeness to each class if the image joins it.
         calibration: how the exemplars themselves fit, each with itself left out.
         skipped: what could not be read.
+        enrolled: per image the classes that hold this very image.
 
     """
 
@@ -41,6 +42,7 @@ class Scores:
     joining: NDArray[np.float64]
     calibration: Calibration
     skipped: tuple[Skipped, ...] = ()
+    enrolled: Sequence[tuple[str, ...]] = ()
 
     @cached_property
     def known(self) -> NDArray[np.float64]:
@@ -57,9 +59,7 @@ class Scores:
         Among images of the enrolled classes, at most the share `rate` is called stranger, and the classes of a
         verdict hold the true one at least with probability 1 − 2·rate.
         """
-        best = self.likeness.argmax(axis=1)
-        found = zip(self.images, self.prediction_sets(rate), best, self.known.tolist(), strict=True)
-        return [self._verdict(*each, rate) for each in found]
+        return [self._verdict(i, allowed, rate) for i, allowed in enumerate(self.prediction_sets(rate))]
 
     def prediction_sets(self, rate: float) -> list[tuple[str, ...]]:
         """Give the classes that do not reject an image, the likeliest first; an empty set is an answer.
@@ -80,7 +80,9 @@ class Scores:
         p_values = self.set_p_values(rate)
         return np.lexsort((-p_values, -self.likeness, p_values <= rate), axis=1)
 
-    def _verdict(self, image: str, allowed: tuple[str, ...], best: int, p_value: float, rate: float) -> Verdict:
+    def _verdict(self, i: int, allowed: tuple[str, ...], rate: float) -> Verdict:
+        p_value, likeliest = float(self.known[i]), self.classes[int(self.likeness[i].argmax())]
         verdict = answer(p_value, allowed, rate)
-        classes = () if verdict == "stranger" else allowed
-        return Verdict(image, verdict, classes, self.classes[best], p_value)
+        named = () if verdict == "stranger" else allowed
+        enrolled = self.enrolled[i] if len(self.enrolled) else ()
+        return Verdict(self.images[i], verdict, named, likeliest, p_value, enrolled)

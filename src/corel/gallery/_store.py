@@ -21,6 +21,8 @@ from corel._terminal import printable
 from corel.gallery._file import check_place, connect, damaged, is_laid_out, lay_out, sentences, transaction
 from corel.gallery._names import check_name
 
+VARIABLES = 500  # in one statement; SQLite allows at least 999
+
 
 @dataclass(frozen=True)
 class BackboneReference:
@@ -111,6 +113,18 @@ class Store:
             Exemplar(name, printable(str(digest)), printable(str(source)), printable(str(enrolled)), latent, png)
             for (digest, source, enrolled, _, png), latent in zip(rows, latents, strict=True)
         ]
+
+    def holders(self, hashes: Sequence[str]) -> list[tuple[str, ...]]:
+        """For each hash the classes that hold an exemplar with it, in alphabetical order."""
+        found: dict[str, list[str]] = {each: [] for each in hashes}
+        wanted = list(found)
+        for start in range(0, len(wanted), VARIABLES):
+            chunk = tuple(wanted[start : start + VARIABLES])
+            places = ", ".join("?" * len(chunk))
+            select = f"SELECT hash, class FROM exemplar WHERE hash IN ({places}) ORDER BY class"
+            for digest, name in self._read(select, chunk):
+                found[digest].append(self._class(name))
+        return [tuple(found[each]) for each in hashes]
 
     def latents(self) -> tuple[dict[str, int], NDArray[np.float32]]:
         """Read all latents [m, B·D], class after class, and how many belong to each."""

@@ -19,6 +19,7 @@ class Verdict:
         classes: the classes that it may be, likeliest first; a stranger has none.
         likeliest: the class that it is most like, whatever the verdict.
         p_value: for "of one of the enrolled classes".
+        enrolled: the classes that hold this very image.
 
     """
 
@@ -27,8 +28,22 @@ class Verdict:
     classes: tuple[str, ...]
     likeliest: str
     p_value: float
+    enrolled: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        return f"{self._text()} ({self.note})" if self.note else self._text()
+
+    @property
+    def is_outlier(self) -> bool:
+        """Whether the image is of no enrolled class."""
+        return self.verdict not in ("known", "unsure")
+
+    @property
+    def note(self) -> str:
+        """What else to know of the image, or nothing."""
+        return f"already enrolled as {' and '.join(self.enrolled)}" if self.enrolled else ""
+
+    def _text(self) -> str:
         if self.verdict == "known":
             return self.classes[0]
         if self.verdict == "unsure":
