@@ -48,6 +48,10 @@ class Encoded:
         """Scores `[n, C]` of the test images against m exemplars of each class."""
         return self.bank(m, draw, score).scores(self.test)
 
+    def class_aucs(self, m: int, score: str = "count") -> Doubles:
+        """One-vs-all AUC `[draws, C]` of each class."""
+        return np.stack([class_aucs(self.scores(m, draw, score), self.truth) for draw in range(DRAWS)])
+
     def auc(self, m: int, score: str = "count") -> float:
         """Mean one-vs-all AUC over classes and draws; where m is the whole class there is one draw to make."""
         whole = np.bincount(np.asarray(self.images.labels)).max() <= m
@@ -58,4 +62,9 @@ class Encoded:
 
 def one_vs_all(scores: Doubles, truth: NDArray[np.int64]) -> float:
     """Mean over classes of the AUC of `scores [n, C]`."""
-    return float(np.mean([roc_auc_score(truth == label, scores[:, label]) for label in range(scores.shape[1])]))
+    return float(class_aucs(scores, truth).mean())
+
+
+def class_aucs(scores: Doubles, truth: NDArray[np.int64]) -> Doubles:
+    """The AUC `[C]` of each class's column of `scores [n, C]`."""
+    return np.array([roc_auc_score(truth == label, scores[:, label]) for label in range(scores.shape[1])])

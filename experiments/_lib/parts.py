@@ -74,7 +74,8 @@ def results(name: str, folder: Path = RESULTS) -> dict[str, Any]:
 
 
 def _recorded(name: str, folder: Path) -> dict[str, Any]:
-    recorded: dict[str, Any] = read(name, folder)["results"] if (folder / f"{name}.json").exists() else {}
+    document = read(name, folder) if (folder / f"{name}.json").exists() else {"config": {}}
+    recorded: dict[str, Any] = document["results"] if "parts" in document["config"] else {}
     return recorded
 
 

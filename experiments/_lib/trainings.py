@@ -21,12 +21,17 @@ SOURCES = {
 }
 EPOCHS = 12  # of the ablations: by then AUC has stopped to grow (experiments/results/backbones.json)
 FULL = 30  # of the encoders that ship
+SEEDS = (0, 1, 2)
+AUXILIARY = "cifar100"  # of Figures 4 to 6 and of the notebook's ablations
+FOLDERS = (
+    "mini-imagenet",
+)  # datasets without a loader of their own: DIR/NAME/train and DIR/NAME/val, a folder a class
 
 
 @functools.lru_cache(maxsize=2)
 def split(name: str, part: str, data: Path) -> ImageSet:
     """One split of a known dataset; the last two stay in memory."""
-    return corel.images.open(name, part, root=data)
+    return corel.images.open(data / name if name in FOLDERS else name, part, root=data)
 
 
 def is_here(name: str, data: Path) -> bool:
@@ -38,11 +43,6 @@ def is_here(name: str, data: Path) -> bool:
     return True
 
 
-def auxiliary_of_figures(data: Path) -> str:
-    """CIFAR-100, on which the paper's Figures 4 to 6 train, or what stands in for it where it is not here."""
-    return "cifar100" if is_here("cifar100", data) else "tiny-imagenet"
-
-
 def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path, threads: int = 1) -> Backbone:
     """The backbone of this training: the one that ships if it is the same, else trained unless it was."""
     for name in shipped():
@@ -50,6 +50,12 @@ def trained(auxiliary: str, config: TrainConfig, data: Path, runs: Path, threads
             return backbone
     name = f"{auxiliary}-{_changes(config)}" + (f"-threads-{threads}" if threads > 1 else "")
     return train_once(lambda: auxiliary_images(auxiliary, data), config, runs / f"{name}.safetensors", threads)
+
+
+def paper_encoder(auxiliary: str, data: Path, runs: Path, seed: int = 0) -> Backbone:
+    """The paper's encoder on one dataset: that of seed 0 ships, unless the dataset is CIFAR-100."""
+    epochs = EPOCHS if auxiliary == "cifar100" else FULL
+    return trained(auxiliary, TrainConfig.preset("authors", epochs=epochs, seed=seed), data, runs)
 
 
 def auxiliary_images(auxiliary: str, data: Path) -> ImageSet:
@@ -69,7 +75,7 @@ def _config_of(backbone: Backbone) -> TrainConfig:
 
 def _changes(config: TrainConfig) -> str:
     """What differs from the paper's settings, for a file's name."""
-    base = asdict(TrainConfig())
+    base = asdict(TrainConfig.preset("authors"))
     changed: dict[str, Any] = {key: value for key, value in asdict(config).items() if value != base[key]}
     return "-".join(
         f"{key}-{value:g}" if isinstance(value, float) else f"{key}-{value}" for key, value in changed.items()

@@ -15,7 +15,7 @@ from corel.training import TrainConfig, first_weights
 from experiments import paper
 from experiments._lib.encoded import DRAWS, Encoded
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import EPOCHS, auxiliary_of_figures, split, trained
+from experiments._lib.trainings import AUXILIARY, EPOCHS, split, trained
 
 EVALUATED = "cifar10"
 EXEMPLARS = tuple(paper.WEIGHT_ABLATION[20])
@@ -23,22 +23,21 @@ PROBED = 10  # batches on which the untrained encoder's connectivity is measured
 
 
 def run_variants(name: str, variants: dict[str, TrainConfig], data: Path, runs: Path) -> None:
-    """Train and measure every variant on what stands for the paper's auxiliary data."""
-    auxiliary = auxiliary_of_figures(data)
+    """Train and measure every variant on the paper's auxiliary data."""
     parts = [
-        Part(title, {"auxiliary": auxiliary, **asdict(config)}, partial(_measure, auxiliary, config, data, runs))
+        Part(title, {"auxiliary": AUXILIARY, **asdict(config)}, partial(_measure, config, data, runs))
         for title, config in variants.items()
     ]
-    config = {"auxiliary": auxiliary, "evaluated": EVALUATED, "exemplars": EXEMPLARS, "draws": DRAWS, "epochs": EPOCHS}
+    config = {"auxiliary": AUXILIARY, "evaluated": EVALUATED, "exemplars": EXEMPLARS, "draws": DRAWS, "epochs": EPOCHS}
     run_parts(name, parts, config)
 
 
-def _measure(auxiliary: str, config: TrainConfig, data: Path, runs: Path) -> dict[str, Any]:
-    backbone = trained(auxiliary, config, data, runs)
+def _measure(config: TrainConfig, data: Path, runs: Path) -> dict[str, Any]:
+    backbone = trained(AUXILIARY, config, data, runs)
     encoded = Encoded.of(backbone, EVALUATED, data)
     return {
         "history": backbone.metadata["history"],
-        "connectivity, untrained": untrained_connectivity(config, split(auxiliary, "train", data)),
+        "connectivity, untrained": untrained_connectivity(config, split(AUXILIARY, "train", data)),
         "auc": {str(m): encoded.auc(m) for m in EXEMPLARS},
     }
 

@@ -1,36 +1,50 @@
-"""The contrast score and the controls on test splits: four cells of Table 1, few and many exemplars.
+"""Scores and controls on test splits, cell by cell: what the encoder, its training and the score contribute.
 
-Writes experiments/results/contrast.json.
+Controls are the same encoder before training, nearest neighbors on latents, the same less those of the background, and
+nearest neighbors on pixels. Writes experiments/results/contrast.json.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import corel.images
-from corel.backbone import Backbone
 from corel.evaluation import evaluate
-from experiments._lib.command import folders
-from experiments._lib.record import record
+from experiments._lib.command import parser
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import EPOCHS, FULL, is_here, paper_encoder, split
 
-BACKBONES = {"cifar10": "cifar10-16x10", "tiny-imagenet": "tiny-imagenet-16x10"}
+EXEMPLARS, DRAWS = (10, 120), 3
+AUXILIARY = ("cifar10", "tiny-imagenet", "cifar100")
+EVALUATED = ("cifar10", "cifar20", "cifar100", "tiny-imagenet")  # quick ones first
+NOTE = "where a dataset is its own auxiliary set, the background contains unlabelled images of the other classes"
 
 
-def report(data: Path) -> None:
-    """Evaluate the frozen score on the test splits of all four cells."""
-    start, cells = time.perf_counter(), {}
-    for auxiliary, name in BACKBONES.items():
-        backbone = Backbone.load(name)
-        for dataset, classes in (("cifar10", 10), ("tiny-imagenet", 200)):
-            train, test = (corel.images.open(dataset, split, root=data) for split in ("train", "test"))
-            result = evaluate(backbone, train, test, exemplars=(10, 120), expected_classes=classes)
-            cells[f"{auxiliary} → {dataset}"] = result.document()["summary"]
-    note = "where a dataset is its own auxiliary set, the background contains unlabelled images of the other classes"
-    record("contrast", config={"draws": 5, "note": note}, results=cells, seed=0, seconds=time.perf_counter() - start)
+def measure(auxiliary: str, evaluated: str, data: Path, runs: Path) -> list[dict[str, Any]]:
+    """Mean AUC of each method at each m, as `corel.evaluate` sums them up."""
+    train, test = (split(evaluated, part, data) for part in ("train", "test"))
+    backbone = paper_encoder(auxiliary, data, runs)
+    rows: list[dict[str, Any]] = evaluate(backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS).document()["summary"]
+    return rows
+
+
+def _part(auxiliary: str, evaluated: str, data: Path, runs: Path) -> Part:
+    epochs = EPOCHS if auxiliary == "cifar100" else FULL
+    settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": epochs}
+    return Part(f"{auxiliary} → {evaluated}", settings, lambda: measure(auxiliary, evaluated, data, runs))
 
 
 def main(argv: Sequence[str]) -> None:
-    """Read the command line and measure."""
-    report(folders(__name__, __doc__, argv, ("data",)).data)
+    """Read the command line and measure what is missing."""
+    command = parser(__name__, __doc__, ("data", "runs"))
+    command.add_argument("--only", nargs="+", metavar="CELL", help="cells to measure now, such as 'cifar10 → cifar20'")
+    arguments = command.parse_args(argv)
+    parts = [
+        _part(auxiliary, evaluated, arguments.data, arguments.runs)
+        for evaluated in EVALUATED
+        for auxiliary in AUXILIARY
+        if is_here(evaluated, arguments.data) and (auxiliary != "cifar100" or is_here(auxiliary, arguments.data))
+    ]
+    only = {part.name for part in parts if any(each in part.name for each in arguments.only or [""])}
+    run_parts("contrast", parts, {"exemplars": EXEMPLARS, "draws": DRAWS, "note": NOTE}, only=only)

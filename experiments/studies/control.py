@@ -22,7 +22,7 @@ from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import DRAWS, Encoded, Latents
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import EPOCHS, auxiliary_of_figures, trained
+from experiments._lib.trainings import AUXILIARY, EPOCHS, trained
 from experiments._lib.variants import EVALUATED
 from experiments.render import figures
 
@@ -65,15 +65,14 @@ def _scales(way: str, data: Path, runs: Path) -> float | Latents:
     """What latents are multiplied by, so that the radius η is the one that this way asks for."""
     if not way.endswith(("matched radius", "per branch")):
         return 1.0
-    auxiliary = auxiliary_of_figures(data)
-    shaped, free = (trained(auxiliary, config, data, runs) for config in (SHAPED, FREE))
+    shaped, free = (trained(AUXILIARY, config, data, runs) for config in (SHAPED, FREE))
     known = (shaped.background, free.background, free.branches, free.eta, free.batch_size)
     radii = matched_radii(*known) if way.endswith("per branch") else np.full(free.branches, matched_radius(*known))
     return np.repeat(free.eta / radii, free.branch_dim).astype(np.float32)
 
 
 def _measure(way: str, data: Path, runs: Path) -> dict[str, Any]:
-    backbone = trained(auxiliary_of_figures(data), SHAPED if way == WAYS[0] else FREE, data, runs)
+    backbone = trained(AUXILIARY, SHAPED if way == WAYS[0] else FREE, data, runs)
     scale = _scales(way, data, runs)
     encoded = Encoded.of(backbone, EVALUATED, data)
     settings = {**encoded.settings, "background": backbone.background * scale}
@@ -87,8 +86,7 @@ def _measure(way: str, data: Path, runs: Path) -> dict[str, Any]:
 def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
     arguments = folders(__name__, __doc__, argv)
-    auxiliary = auxiliary_of_figures(arguments.data)
-    settings = {"auxiliary": auxiliary, "epochs": EPOCHS, "exemplars": EXEMPLARS}
+    settings = {"auxiliary": AUXILIARY, "epochs": EPOCHS, "exemplars": EXEMPLARS}
     parts = [Part(way, settings, partial(_measure, way, arguments.data, arguments.runs)) for way in WAYS]
     run_parts("control", parts, {**settings, "evaluated": EVALUATED, "draws": DRAWS})
     figures.save("control")

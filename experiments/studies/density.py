@@ -22,7 +22,7 @@ from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import Doubles, Latents
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import FULL, auxiliary_of_figures, split, trained
+from experiments._lib.trainings import AUXILIARY, paper_encoder, split
 from experiments.render import figures
 
 EXEMPLARS = (100, 120, 200, 500, 1000, 2000)
@@ -30,10 +30,10 @@ DRAWS = 3
 SETS = ("auxiliary, test split", "CIFAR-10, test split", "CIFAR-10, one class")
 
 
-def pools(name: str, auxiliary: str, data: Path) -> Iterator[Any]:
+def pools(name: str, data: Path) -> Iterator[Any]:
     """The images that points are drawn from; single classes one after the other."""
     if name != SETS[2]:
-        yield split(auxiliary if name == SETS[0] else "cifar10", "test", data)
+        yield split(AUXILIARY if name == SETS[0] else "cifar10", "test", data)
         return
     images = split("cifar10", "train", data)
     yield from (images.take(np.flatnonzero(images.labels == label)) for label in range(len(images.classes)))
@@ -60,9 +60,9 @@ def measure(backbone: Backbone, latents: Latents) -> list[dict[str, float]]:
     return rows
 
 
-def _measure_set(name: str, auxiliary: str, data: Path, runs: Path) -> dict[str, dict[str, float]]:
-    backbone = trained(auxiliary, TrainConfig(epochs=FULL), data, runs)
-    found = [measure(backbone, backbone.encode(images)) for images in pools(name, auxiliary, data)]
+def _measure_set(name: str, data: Path, runs: Path) -> dict[str, dict[str, float]]:
+    backbone = paper_encoder(AUXILIARY, data, runs)
+    found = [measure(backbone, backbone.encode(images)) for images in pools(name, data)]
     return {
         str(m): {key: float(np.mean([pool[k][key] for pool in found])) for key in found[0][k]}
         for k, m in enumerate(EXEMPLARS)
@@ -72,10 +72,7 @@ def _measure_set(name: str, auxiliary: str, data: Path, runs: Path) -> dict[str,
 def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
     arguments = folders(__name__, __doc__, argv)
-    auxiliary = auxiliary_of_figures(arguments.data)
-    settings = {"auxiliary": auxiliary, "exemplars": EXEMPLARS, "draws": DRAWS}
-    parts = [
-        Part(name, settings, partial(_measure_set, name, auxiliary, arguments.data, arguments.runs)) for name in SETS
-    ]
+    settings = {"auxiliary": AUXILIARY, "exemplars": EXEMPLARS, "draws": DRAWS}
+    parts = [Part(name, settings, partial(_measure_set, name, arguments.data, arguments.runs)) for name in SETS]
     run_parts("density", parts, {**settings, "batch_size": TrainConfig().batch_size})
     figures.save("density")

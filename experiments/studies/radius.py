@@ -1,6 +1,6 @@
 """The sweep of the score's radius from the authors' notebook: AUC on CIFAR-10 at m = 120 and 5,000.
 
-Needs no training where the encoder ships. Writes experiments/results/radius.json and docs/figures/radius.png.
+Writes experiments/results/radius.json and docs/figures/radius.png.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from corel.training import TrainConfig
 from experiments import paper
 from experiments._lib.command import folders
 from experiments._lib.encoded import DRAWS, Encoded
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import FULL, auxiliary_of_figures, trained
+from experiments._lib.trainings import AUXILIARY, paper_encoder
 from experiments._lib.variants import EVALUATED
 from experiments.render import figures
 
 RADII = tuple(paper.RADIUS_SWEEP[120])
 
 
-def sweep(m: int, auxiliary: str, data: Path, runs: Path) -> dict[str, float]:
+def sweep(m: int, data: Path, runs: Path) -> dict[str, float]:
     """AUC of the count by radius."""
-    encoded = Encoded.of(trained(auxiliary, TrainConfig(epochs=FULL), data, runs), EVALUATED, data)
+    encoded = Encoded.of(paper_encoder(AUXILIARY, data, runs), EVALUATED, data)
     ways = {r: replace(encoded, settings={**encoded.settings, "radius": r}) for r in RADII}
     return {f"{r:g}": way.auc(m) for r, way in ways.items()}
 
@@ -32,10 +31,7 @@ def sweep(m: int, auxiliary: str, data: Path, runs: Path) -> dict[str, float]:
 def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
     arguments = folders(__name__, __doc__, argv)
-    auxiliary = auxiliary_of_figures(arguments.data)
-    settings = {"auxiliary": auxiliary, "radii": RADII}
-    parts = [
-        Part(str(m), settings, partial(sweep, m, auxiliary, arguments.data, arguments.runs)) for m in paper.RADIUS_SWEEP
-    ]
+    settings = {"auxiliary": AUXILIARY, "radii": RADII}
+    parts = [Part(str(m), settings, partial(sweep, m, arguments.data, arguments.runs)) for m in paper.RADIUS_SWEEP]
     run_parts("radius", parts, {**settings, "evaluated": EVALUATED, "draws": DRAWS})
     figures.save("radius")

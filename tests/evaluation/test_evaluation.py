@@ -82,6 +82,7 @@ def test_methods_and_controls_are_all_there_and_solve_an_easy_problem(result: Ev
         "count, untrained encoder",
         "contrast, untrained encoder",
         "5 nearest neighbours, latents",
+        "5-NN minus the background's 50-NN, latents",
         "5 nearest neighbours, pixels",
     ]
     assert all(row.mean > 0.7 for row in rows.values())
@@ -232,6 +233,16 @@ def test_what_is_asked_for_twice_is_measured_once(backbone: Backbone, train: Ima
     )
     assert twice.records == once.records
     assert twice.config == once.config
+
+
+def test_the_background_tells_how_empty_the_space_around_an_item_is() -> None:
+    rng = np.random.default_rng(0)
+    train, test, background = (rng.normal(size=(n, 6)).astype(np.float32) for n in (12, 5, 80))
+    chosen = np.arange(12).reshape(2, 6)
+    plain = nearest_neighbours("", (train, test)).score(chosen)
+    distances, _ = NearestNeighbors(n_neighbors=50).fit(background).kneighbors(test)
+    corrected = nearest_neighbours("", (train, test), background).score(chosen)
+    np.testing.assert_allclose(corrected, plain + distances.mean(1)[:, None], rtol=1e-4)
 
 
 @pytest.mark.parametrize("m", [3, 8])

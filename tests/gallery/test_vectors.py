@@ -76,7 +76,7 @@ def test_neighbours_without_an_encoder_see_standardised_vectors(result: Evaluati
 
 def test_controls_are_named_for_vectors_and_the_problem_is_solved(result: Evaluation) -> None:
     rows = {row.method: row.mean for row in result.summary() if row.exemplars == 20}
-    assert len(rows) == 6
+    assert len(rows) == 7
     assert list(rows)[-1] == "5 nearest neighbours, standardised vectors"
     assert not any("pixel" in method or "image" in method for method in rows)
     assert rows["contrast"] > 0.9

@@ -18,6 +18,7 @@ from corel.evaluation._labelled import Labelled
 from corel.oneclass import ClassBank, backbone_settings
 
 NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars
+AROUND = 50  # background latents whose mean distance says how empty the space around an item is
 ROWS = 500  # items that meet all exemplars at once: of 200 classes of 120, 48 MB of distances
 SAMPLE = 1000  # items by which two latent spaces are brought to one scale
 BACKGROUND = 4000  # items that stand in for an untrained encoder's background
@@ -49,6 +50,9 @@ def methods(
         *ours,
         *without_training,
         nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, latents", latents),
+        nearest_neighbours(
+            f"{NEIGHBOURS}-NN minus the background's {AROUND}-NN, latents", latents, backbone.background
+        ),
         nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, {name}", raw),
     ]
 
@@ -63,21 +67,32 @@ def _ball_score(name: str, score: str, latents: tuple[Latents, ...], settings: d
     return Method(name, evaluate)
 
 
-def nearest_neighbours(name: str, features: tuple[NDArray[Any], ...]) -> Method:
-    """Minus the mean Euclidean distance to the nearest exemplars, which no radius decides."""
+def nearest_neighbours(name: str, features: tuple[NDArray[Any], ...], background: NDArray[Any] | None = None) -> Method:
+    """Minus the mean Euclidean distance to the nearest exemplars, which no radius decides.
+
+    With a `background`, the mean distance to its `AROUND` nearest rows is added: an item in a sparse region is far from
+    everything, and that says nothing about its class.
+    """
     train, test = features
     queries = torch.from_numpy(test.astype(np.float32))
+    emptiness = (
+        0.0 if background is None else _nearest(queries, torch.from_numpy(background.astype(np.float32))[None], AROUND)
+    )
 
     def evaluate(chosen: Indices) -> Doubles:
-        exemplars = torch.from_numpy(train[chosen.ravel()].astype(np.float32))
-        parts = []
-        for rows in queries.split(ROWS):  # type: ignore[no-untyped-call]
-            distances = torch.cdist(rows, exemplars).reshape(len(rows), *chosen.shape)
-            nearest = distances.topk(min(NEIGHBOURS, chosen.shape[1]), largest=False).values
-            parts.append(-nearest.double().mean(-1))
-        return np.asarray(torch.cat(parts).numpy())
+        return emptiness - _nearest(queries, torch.from_numpy(train[chosen].astype(np.float32)), NEIGHBOURS)
 
     return Method(name, evaluate)
+
+
+def _nearest(queries: torch.Tensor, groups: torch.Tensor, count: int) -> Doubles:
+    """Mean Euclidean distance `[n, C]` of each query to the `count` nearest rows of each group `[C, m, d]`."""
+    parts = []
+    for rows in queries.split(ROWS):  # type: ignore[no-untyped-call]
+        distances = torch.cdist(rows, groups.flatten(0, 1)).reshape(len(rows), *groups.shape[:2])
+        nearest = distances.topk(min(count, groups.shape[1]), largest=False).values
+        parts.append(nearest.double().mean(-1))
+    return np.asarray(torch.cat(parts).numpy())
 
 
 def _without_encoder(train: Labelled, test: Labelled) -> tuple[str, tuple[NDArray[Any], ...]]:

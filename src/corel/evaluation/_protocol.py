@@ -39,8 +39,8 @@ def evaluate(
         scores: `"count"`, `"contrast"` or both.
         draws: How often the exemplars are drawn anew.
         seed: Decides the draws, class by class.
-        controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents and on
-            pixels or standardised vectors.
+        controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also
+            less those of the background) and on pixels or standardised vectors.
         expected_classes: Refuse a dataset with another number of classes.
         progress: Show a bar, if standard error is a terminal.
 

@@ -224,4 +224,4 @@ def test_untrained_connectivity_is_that_of_the_first_weights() -> None:
 def test_exemplars_are_left_out_where_a_class_is_too_small() -> None:
     images = corel.images.open("digits")
     assert int(np.bincount(np.asarray(images.labels)).min()) < 120
-    assert enough(images) == [80]
+    assert enough(images, (80, 120)) == [80]
