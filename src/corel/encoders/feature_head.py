@@ -35,25 +35,29 @@ class FeatureHead(Network):
 
     def prepare(self, items: Any) -> Tensor:
         """Rows of features ``[n, features]`` in any floating-point type, all finite."""
-        rows = torch.as_tensor(np.require(items, requirements="W") if isinstance(items, np.ndarray) else items)
-        (features,) = self.input_shape
-        if rows.ndim != 2 or rows.shape[1] != features:
-            raise ValueError(f"the encoder takes rows of {features} features, [n, {features}], got {list(rows.shape)}")
-        if not rows.is_floating_point():
-            raise TypeError(f"features must be floating point, got {rows.dtype}; convert them with astype('float32')")
-        numbers = rows.float()
-        bad = (~numbers.isfinite().all(dim=1)).nonzero().flatten().tolist()
-        if bad:
-            more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            raise ValueError(
-                f"features must be finite, in float32 too; rows {', '.join(map(str, bad[:5]))}{more} are not: "
-                f"drop or impute them"
-            )
-        return numbers
+        return rows_of(self.input_shape[0], items)
 
     def embed(self, items: Any, batch_size: int = 500, **options: Any) -> Embedding:
         """Embed any number of rows, once all of them have been checked."""
         return super().embed(self.prepare(items), batch_size, **options)
+
+
+def rows_of(features: int, items: Any) -> Tensor:
+    """Turn rows ``[n, features]`` of any floating-point type into float32, or say what is wrong with them."""
+    rows = torch.as_tensor(np.require(items, requirements="W") if isinstance(items, np.ndarray) else items)
+    if rows.ndim != 2 or rows.shape[1] != features:
+        raise ValueError(f"the encoder takes rows of {features} features, [n, {features}], got {list(rows.shape)}")
+    if not rows.is_floating_point():
+        raise TypeError(f"features must be floating point, got {rows.dtype}; convert them with astype('float32')")
+    numbers = rows.float()
+    bad = (~numbers.isfinite().all(dim=1)).nonzero().flatten().tolist()
+    if bad:
+        more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
+        raise ValueError(
+            f"features must be finite, in float32 too; rows {', '.join(map(str, bad[:5]))}{more} are not: "
+            f"drop or impute them"
+        )
+    return numbers
 
 
 RESOLVED = 1e-5  # deviations below this share of the mean are a hundred steps of float32 or less

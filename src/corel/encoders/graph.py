@@ -96,6 +96,16 @@ def normalize(content: bytes, mean: Sequence[float], deviation: Sequence[float])
     return bytes(model.SerializeToString())
 
 
+def unit_vectors(content: bytes) -> bytes:
+    """Let a checked graph give latents: its vectors at length 1, under the name ``latents``."""
+    import onnx
+
+    model = onnx.load_model_from_string(content)
+    model.graph.node.append(onnx.helper.make_node("LpNormalization", [OUTPUT], ["latents"], axis=1, p=2))
+    model.graph.output[0].name = "latents"
+    return bytes(model.SerializeToString())
+
+
 def half(content: bytes) -> bytes:
     """Keep matrices and kernels in half precision; a cast gives them back in float32, so that nothing else changes."""
     import onnx

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from corel.encoders.base import Network
 from corel.encoders.graph import Graph, check_again, runtime
@@ -17,7 +18,7 @@ PROVIDERS = ("CUDAExecutionProvider", "CPUExecutionProvider")
 
 
 class Pretrained(Network):
-    """Images in [0, 1] → the vector that the graph gives, as one branch.
+    """Images in [0, 1] → the vector that the graph gives, at length 1, as one branch.
 
     The graph is part of the state, as bytes: a backbone's file and digest hold all of the encoder.
     """
@@ -54,14 +55,14 @@ class GraphRunner(nn.Module):
         self._session: tuple[tuple[int, int], Any, Graph] | None = None
 
     def forward(self, images: Tensor) -> Tensor:
-        """Map ``[n, 3, s, s]`` in [0, 1] to vectors ``[n, branch_dim]``."""
+        """Map ``[n, 3, s, s]`` in [0, 1] to unit vectors ``[n, branch_dim]``."""
         session, checked = self._ready()
         values = np.ascontiguousarray(images.detach().cpu().numpy())
-        vectors = _run(session, checked, values)
+        vectors = run_graph(session, checked, values)
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(bad):
             raise ValueError(f"the encoder gives NaN or infinity for image {bad[0]} of a batch; use another encoder")
-        return torch.from_numpy(vectors)
+        return normalize(torch.from_numpy(vectors))
 
     def _ready(self) -> tuple[Any, Graph]:
         # Threads do not survive a fork, and their number is torch's, which a caller may change.
@@ -95,7 +96,7 @@ def start(content: bytes) -> Any:
         ) from error
 
 
-def _run(session: Any, checked: Graph, images: Any) -> Any:
+def run_graph(session: Any, checked: Graph, images: Any) -> Any:
     """Run all images at once, or as many at a time as the graph takes, the last ones filled up with zeros."""
     if not checked.batch:
         return session.run(None, {checked.input: images})[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from corel.encoders import graph
 from corel.encoders.export import compare, to_onnx
+from corel.images import Interpolation, Preparation
 
 FORMS = "lite0, timm:NAME, onnx:FILE or vectors"
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # what most published networks were trained with
@@ -45,12 +46,11 @@ class Wrapping:
 
 @dataclass(frozen=True)
 class Stock:
-    """An encoder to wrap: a graph on images in [0, 1], the geometry it wants, and where it comes from."""
+    """An encoder to wrap: a graph on images in [0, 1], how a photo becomes one, and where the encoder comes from."""
 
     graph: graph.Graph
-    crop: float = 1.0
-    interpolation: str = "bicubic"
-    provenance: dict[str, Any] = field(default_factory=dict)
+    preparation: Preparation
+    provenance: dict[str, Any]
 
 
 def find(encoder: str | nn.Module, wrapping: Wrapping | None = None) -> Stock:
@@ -74,7 +74,7 @@ def find(encoder: str | nn.Module, wrapping: Wrapping | None = None) -> Stock:
 
 def _onnx(path: Path, how: Wrapping) -> Stock:
     checked = graph.check(graph.read(path), str(path), size=how.size, layers=how.layers)
-    return _scaled(checked, how, IMAGENET, provenance={"encoder": f"onnx:{path.name}", "source": str(path)})
+    return _scaled(checked, how, IMAGENET, {"encoder": f"onnx:{path.name}", "source": str(path)})
 
 
 def _module(module: nn.Module, how: Wrapping) -> Stock:
@@ -82,7 +82,7 @@ def _module(module: nn.Module, how: Wrapping) -> Stock:
         raise ValueError("a torch module does not tell the size of its images; say it with size, such as size=224")
     content = _exported(module, how.size, ["features"])
     checked = graph.check(content, type(module).__name__, layers=how.layers)
-    return _scaled(checked, how, IMAGENET, provenance={"encoder": type(module).__name__, "source": "a torch module"})
+    return _scaled(checked, how, IMAGENET, {"encoder": type(module).__name__, "source": "a torch module"})
 
 
 def _lite0(how: Wrapping) -> Stock:
@@ -104,7 +104,7 @@ def _lite0(how: Wrapping) -> Stock:
         "license": "Apache-2.0",
         "trained on": "ImageNet, with its labels",
     }
-    return _scaled(checked, how, LITE0_SCALE, provenance=provenance)
+    return _scaled(checked, how, LITE0_SCALE, provenance)
 
 
 class _Lite0Layers(nn.Module):
@@ -146,8 +146,8 @@ def _timm(name: str, how: Wrapping) -> Stock:
         "source": str(how.weights or pretrained.get("hf_hub_id") or pretrained.get("url") or "timm"),
         "license": str(pretrained.get("license") or "see the model's page"),
     }
-    return _scaled(checked, how, (config["mean"], config["std"]), crop=float(config["crop_pct"]),
-                   interpolation=str(config["interpolation"]), provenance=provenance)  # fmt: skip
+    scale = config["mean"], config["std"]
+    return _scaled(checked, how, scale, provenance, float(config["crop_pct"]), str(config["interpolation"]))
 
 
 def _timm_itself() -> Any:
@@ -194,12 +194,27 @@ def _exported(module: nn.Module, size: int, outputs: Sequence[str]) -> bytes:
     return content
 
 
-def _scaled(checked: graph.Graph, how: Wrapping, own: Any, **others: Any) -> Stock:
+def _scaled(
+    checked: graph.Graph, how: Wrapping, own: Any, provenance: dict[str, Any], crop: float = 1.0,
+    interpolation: str = "bicubic",
+) -> Stock:  # fmt: skip
     """Put the normalization into the graph; what was asked for comes before the model's own."""
     mean, deviation = how.mean or own[0], how.deviation or own[1]
     if len(mean) != 3 or len(deviation) != 3 or min(deviation) <= 0:
         raise ValueError(f"mean and deviation are three numbers each, deviations above 0; got {mean} and {deviation}")
     content = graph.normalize(checked.content, mean, deviation)
-    provenance = {**others.pop("provenance"), "mean": list(mean), "deviation": list(deviation)}
-    normalized = graph.check_again(content, provenance["encoder"])
-    return Stock(normalized, provenance=provenance, **others)
+    shorter = max(checked.size, round(checked.size / crop))
+    preparation = Preparation(
+        checked.size, "crop", _FILTERS.get(interpolation, "bicubic"), shorter if shorter > checked.size else None,
+        draft=True,
+    )  # fmt: skip
+    return Stock(
+        graph.check_again(content, provenance["encoder"]),
+        preparation,
+        {**provenance, "mean": list(mean), "deviation": list(deviation)},
+    )
+
+
+_FILTERS: dict[str, Interpolation] = {
+    "nearest": "nearest", "bilinear": "bilinear", "bicubic": "bicubic", "lanczos": "lanczos",
+}  # fmt: skip

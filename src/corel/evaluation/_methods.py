@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from corel import objectives
-from corel.backbone import Backbone
+from corel.backbone import WRAPPED, Backbone
 from corel.encoders import FeatureHead
 from corel.encoders.base import channels_last
 from corel.evaluation._labelled import Labelled
@@ -43,8 +43,10 @@ def methods(
     ours = [_ball_score(score, score, latents, backbone_settings(backbone)) for score in scores]
     if not controls:
         return ours
-    plain, settings = _untrained(backbone, train, test, latents, progress=progress)
-    without_training = [_ball_score(f"{score}, untrained encoder", score, plain, settings) for score in scores]
+    without_training = []
+    if backbone.objective not in WRAPPED:  # a wrapped encoder was trained elsewhere, and cannot be untrained
+        plain, settings = _untrained(backbone, train, test, latents, progress=progress)
+        without_training = [_ball_score(f"{score}, untrained encoder", score, plain, settings) for score in scores]
     name, raw = _without_encoder(train, test)
     return [
         *ours,

@@ -4,6 +4,7 @@ from corel.images._find import find_files as find_files
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
 from corel.images._places import data_folder as data_folder
+from corel.images._preparation import Interpolation as Interpolation
 from corel.images._preparation import Preparation as Preparation
 from corel.images._preparation import Rows as Rows
 from corel.images._preparation import from_document as from_document
@@ -15,6 +16,6 @@ from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
 
 __all__ = [
-    "Batch", "ImageSet", "Preparation", "Rows", "Skipped", "Stream", "data_folder", "find_files", "from_document",
-    "one_ahead", "open", "read_photo", "stream",
+    "Batch", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "data_folder", "find_files",
+    "from_document", "one_ahead", "open", "read_photo", "stream",
 ]  # fmt: skip

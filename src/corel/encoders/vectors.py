@@ -1,0 +1,47 @@
+"""Embeddings that somebody else's encoder made, taken as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from corel.encoders.base import Network
+from corel.encoders.feature_head import rows_of
+
+
+class Vectors(Network):
+    """Rows ``[n, D]`` → the same rows at length 1, as one branch.
+
+    Example:
+        >>> import numpy as np
+        >>> Vectors(branches=1, branch_dim=2).encode(np.array([[3.0, 4.0]]))
+        tensor([[0.6000, 0.8000]])
+
+    """
+
+    def __init__(self, branches: int, branch_dim: int) -> None:
+        super().__init__()
+        self.architecture = {"branches": branches, "branch_dim": branch_dim}
+        self.input_shape = (branch_dim,)
+        self.encoder = Unit()
+
+    def prepare(self, items: Any) -> Tensor:
+        """Rows in any floating-point type, all finite."""
+        return rows_of(self.input_shape[0], items)
+
+
+class Unit(nn.Module):
+    """Give each row the length that the buffer `length` says, which is 1."""
+
+    length: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("length", torch.ones(1))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Map ``[n, D]`` to the same shape."""
+        return normalize(rows) * self.length

@@ -1,0 +1,241 @@
+"""Run a frozen encoder over unlabelled items once, and read off what scoring needs: background, radius, death times."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from corel import images
+from corel._io.arrayfile import load_features
+from corel.encoders import graph
+from corel.encoders.base import Network
+from corel.encoders.pretrained import Pretrained
+from corel.encoders.stock import Stock, find
+from corel.encoders.stock import Wrapping as Wrapping
+from corel.encoders.vectors import Vectors
+from corel.persistence import death_times
+
+BACKGROUND = 4000  # latents kept; the others have shaped the radius
+BATCH, BATCHES = 100, 200  # items whose connectivity is measured at a time, and how often: the paper's batch
+FEWEST = 50  # items, for a radius to be read off
+AGREEMENT = 1e-3  # the largest change of a latent's component that half-precision weights may cause
+COMPARED = 32  # items by which it is measured
+HASH = 32  # bytes
+
+Latents = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What a run over unlabelled items gives.
+
+    Attributes:
+        latents: float32 ``[k, D]`` of a random sample of the items.
+        hashes: uint8 ``[k, 32]``, of what the encoder saw of each.
+        deaths: the mean over batches of the smallest, mean and largest death time, ``[1, 3]``.
+        batch: how many latents were connected at a time.
+        items: how many there were.
+        source: where they came from, in words.
+
+    """
+
+    latents: Latents
+    hashes: NDArray[np.uint8]
+    deaths: NDArray[np.float32]
+    batch: int
+    items: int
+    source: str
+
+    @property
+    def radius(self) -> float:
+        """The mean death time: the paper's η, read off instead of trained."""
+        return float(self.deaths[0, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapped:
+    """A network to run over its background.
+
+    Attributes:
+        kind: what a backbone's file calls it.
+        network: the encoder.
+        preparation: how an item becomes its input.
+        source: the background's items.
+        provenance: where the encoder comes from.
+
+    """
+
+    kind: str
+    network: Network
+    preparation: Any
+    source: Any
+    provenance: dict[str, Any]
+
+
+def pretrained(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
+    """Find an encoder of images; its weights are in half precision where that changes no latent."""
+    stock = find(encoder, how)
+    checked = with_half_weights(stock, source)
+    provenance = {**stock.provenance, "half-precision weights": checked is not stock.graph}
+    return Wrapped("pretrained", Pretrained.of(checked), stock.preparation, source, provenance)
+
+
+def vectors(source: Any, options: dict[str, Any]) -> Wrapped:
+    """Take rows of embeddings as they are."""
+    if given := [name for name, value in options.items() if value not in (None, ())]:
+        raise ValueError(f"vectors are taken as they are, without {given[0]} (--{given[0]}); leave it out")
+    rows = load_features(Path(source).expanduser()) if isinstance(source, str | os.PathLike) else np.asarray(source)
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise ValueError(f"embeddings are rows [n, D], got {list(rows.shape)}; give one vector a row")
+    network = Vectors(1, rows.shape[1])
+    network.prepare(rows)
+    provenance = {"encoder": "vectors", "source": str(source) if isinstance(source, str | os.PathLike) else "an array"}
+    return Wrapped("vectors", network, images.Rows(rows.shape[1]), rows.astype(np.float32), provenance)
+
+
+def run(
+    network: Network,
+    preparation: Any,
+    source: Any,
+    *,
+    partial: Path | None = None,
+    batch_size: int = 256,
+    progress: bool = False,
+) -> Background:
+    """Encode all items of a source; after an interruption the same call continues from the file `partial`."""
+    stream = images.stream(
+        source, preparation, batch_size=batch_size, progress=progress, description="encoding the background"
+    )
+    identity = _identity(network, preparation)
+    with _rows(partial, identity, network.architecture["branch_dim"]) as rows:
+        for batch in stream:
+            rows.extend(network, batch.values)
+        latents, hashes = rows.all()
+    _check(latents, hashes, stream.source)
+    distinct = np.unique(hashes, axis=0, return_index=True)[1]  # a photo that is there twice counts once
+    order = np.random.default_rng(0).permutation(np.sort(distinct))
+    kept = np.sort(order[:BACKGROUND])
+    deaths = _deaths(latents[order])
+    return Background(latents[kept], hashes[kept], deaths, min(BATCH, len(order)), len(latents), stream.source)
+
+
+def item_hash(value: NDArray[Any]) -> bytes:
+    """Hash what the encoder sees of an item, as galleries do: equal hashes are equal items."""
+    whole = np.ascontiguousarray(value)
+    return hashlib.sha256(f"{whole.dtype.str} {whole.shape}".encode() + whole.tobytes()).digest()
+
+
+def with_half_weights(stock: Stock, source: Any) -> graph.Graph:
+    """Give the graph with weights in half precision if that moves no latent by more than 1e-3, else as it is."""
+    rounded = graph.check_again(graph.half(stock.graph.content), "the graph in half precision")
+    some = next(iter(images.stream(source, stock.preparation, batch_size=COMPARED))).values
+    whole, half = (Pretrained.of(each).encode(some).numpy() for each in (stock.graph, rounded))
+    agree = np.isfinite(half).all() and np.abs(whole - half).max(initial=0.0) <= AGREEMENT
+    return rounded if agree else stock.graph
+
+
+class _Rows:
+    """Latents and hashes of the items so far, in memory and, where there is a file, in it."""
+
+    def __init__(self, path: Path | None, identity: bytes, width: int) -> None:
+        self._type = np.dtype([("hash", np.uint8, HASH), ("latent", "<f4", width)])
+        self._known = _read_rows(path, identity, self._type)
+        self._parts: list[NDArray[Any]] = []
+        self._seen = 0
+        self._file = None
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(identity + self._known.tobytes())
+            self._file = path.open("ab")
+
+    def extend(self, network: Network, values: NDArray[Any]) -> None:
+        """Add items, and encode those that the file did not have at this place."""
+        hashes = np.frombuffer(b"".join(map(item_hash, values)), np.uint8).reshape(len(values), HASH)
+        known = self._known[self._seen : self._seen + len(values)]
+        self._seen += len(values)
+        if len(known) == len(values) and np.array_equal(known["hash"], hashes):
+            self._parts.append(known)
+            return
+        rows = np.empty(len(values), self._type)
+        rows["hash"], rows["latent"] = hashes, network.encode(values).numpy()
+        if len(self._known):  # the source has changed, or the file ends within this batch
+            self._restart()
+        self._parts.append(rows)
+        self._write(rows)
+
+    def all(self) -> tuple[Latents, NDArray[np.uint8]]:
+        """Give the latents and hashes of all items."""
+        rows = np.concatenate(self._parts) if self._parts else np.empty(0, self._type)
+        return np.ascontiguousarray(rows["latent"], np.float32), np.ascontiguousarray(rows["hash"])
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _restart(self) -> None:
+        """Cut the file down to the rows that were used."""
+        self._known = self._known[:0]
+        if self._file is not None:
+            self._file.truncate(HASH + sum(part.nbytes for part in self._parts))
+
+    def _write(self, rows: NDArray[Any]) -> None:
+        if self._file is not None:
+            self._file.write(rows.tobytes())
+            self._file.flush()
+
+
+@contextmanager
+def _rows(path: Path | None, identity: bytes, width: int) -> Iterator[_Rows]:
+    rows = _Rows(path, identity, width)
+    try:
+        yield rows
+    finally:
+        rows.close()
+
+
+def _read_rows(path: Path | None, identity: bytes, row: np.dtype[Any]) -> NDArray[Any]:
+    """Read the whole rows of a file that the same encoder wrote."""
+    content = path.read_bytes() if path is not None and path.is_file() else b""
+    if content[:HASH] != identity:
+        return np.empty(0, row)
+    return np.frombuffer(content, row, (len(content) - HASH) // row.itemsize, offset=HASH)
+
+
+def _identity(network: Network, preparation: Any) -> bytes:
+    digest = hashlib.sha256(repr([network.architecture, preparation.document()]).encode())
+    for name, tensor in sorted(network.state_dict().items()):
+        digest.update(name.encode() + tensor.numpy().tobytes())
+    return digest.digest()
+
+
+def _check(latents: Latents, hashes: NDArray[np.uint8], source: str) -> None:
+    distinct = len(np.unique(hashes, axis=0))
+    if distinct < FEWEST:
+        raise ValueError(
+            f"a background needs at least {FEWEST} different items, {source} has {distinct}; give more, of anything "
+            "but the classes to enroll"
+        )
+    if np.ptp(latents, axis=0).max() == 0:
+        raise ValueError(f"the encoder gives the same vector for all items of {source}; use another encoder")
+
+
+def _deaths(latents: Latents) -> NDArray[np.float32]:
+    rng = np.random.default_rng(0)
+    size = min(BATCH, len(latents))
+    found = []
+    for _ in range(BATCHES):
+        chosen = rng.choice(len(latents), size, replace=False)
+        deaths = death_times(torch.from_numpy(latents[chosen]))
+        found.append([float(deaths[0]), float(deaths.mean()), float(deaths[-1])])
+    means: NDArray[np.float32] = np.array(found).mean(axis=0, keepdims=True).astype(np.float32)
+    return means

@@ -1,0 +1,202 @@
+"""Frozen encoders as backbones: what wrapping reads off, how it survives an interruption, and that galleries work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+from typer.testing import CliRunner
+
+import corel
+from corel.backbone import Backbone
+from corel.cli import app
+from corel.encoders import wrapping
+from corel.persistence import death_times
+from tests.encoders.small_graph import SIZE, WIDTH, expected, save
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An ONNX encoder, photos of noise for the background, two classes of colored photos, some of each to score."""
+    folder = tmp_path_factory.mktemp("wrap")
+    save(folder / "small.onnx")
+    rng = np.random.default_rng(0)
+    for name, count in (("background", 80), ("red/train", 30), ("blue/train", 30), ("red/new", 5), ("blue/new", 5)):
+        (folder / name).mkdir(parents=True)
+        for i in range(count):
+            pixels = rng.integers(0, 256, (40, 60, 3))
+            if name != "background":
+                pixels[..., 2 if name.startswith("red") else 0] //= 8
+                pixels[..., 1] //= 4
+            Image.fromarray(pixels.astype(np.uint8)).save(folder / name / f"{i}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def backbone(folder: Path) -> Backbone:
+    return Backbone.wrap(f"onnx:{folder / 'small.onnx'}", folder / "background")
+
+
+def prepared(path: Path) -> Any:
+    """What the encoder sees of a photo: its shorter side at 16 pixels, the center of it."""
+    small = Image.open(path).resize((24, SIZE), Image.Resampling.BICUBIC).crop((4, 0, 20, SIZE))
+    return np.asarray(small)
+
+
+def test_latents_are_the_graphs_vectors_at_length_one(folder: Path, backbone: Backbone) -> None:
+    pixels = np.stack([prepared(folder / "red/new" / f"{i}.png") for i in range(5)])
+    mean, deviation = (np.array(backbone.metadata["encoder"][each], np.float32) for each in ("mean", "deviation"))
+    vectors = expected(((pixels / np.float32(255) - mean) / deviation).transpose(0, 3, 1, 2).astype(np.float32))
+    latents = backbone.encode(pixels)
+    assert_allclose(latents, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), atol=1e-5)
+    seen = [batch.values for batch in corel.images.stream(folder / "red/new", backbone.preparation)]
+    assert_array_equal(np.concatenate(seen), pixels)
+
+
+def test_radius_is_the_mean_death_time_of_batches(backbone: Backbone) -> None:
+    latents = torch.from_numpy(backbone.background)  # all 80: a batch of 80 is the whole
+    assert backbone.batch_size == len(latents) == 80
+    assert backbone.eta == pytest.approx(float(death_times(latents).mean()), rel=1e-3)
+    assert backbone.deaths[0, 0] < backbone.eta < backbone.deaths[0, 2]
+
+
+def test_file_holds_everything(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
+    backbone.save(tmp_path / "small.safetensors")
+    again = Backbone.load(tmp_path / "small.safetensors")
+    pixels = np.random.default_rng(1).integers(0, 256, (3, SIZE, SIZE, 3)).astype(np.uint8)
+    assert again.digest == backbone.digest
+    assert again.preparation == backbone.preparation
+    assert_array_equal(again.encode(pixels), backbone.encode(pixels))
+
+
+def test_digest_covers_the_graph(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
+    save(tmp_path / "other.onnx", output="middle")
+    other = Backbone.wrap(f"onnx:{tmp_path / 'other.onnx'}", folder / "background")
+    assert other.branch_dim == backbone.branch_dim == WIDTH  # the mean over places of the same map
+    assert other.digest != backbone.digest
+
+
+def test_exported_graph_gives_the_latents(backbone: Backbone, tmp_path: Path) -> None:
+    import onnxruntime
+
+    backbone.export_onnx(tmp_path / "encoder.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "encoder.onnx", providers=["CPUExecutionProvider"])
+    images = np.random.default_rng(2).random((4, 3, SIZE, SIZE), np.float32)
+    assert_allclose(session.run(["latents"], {"images": images})[0], backbone.encode(images), atol=1e-6)
+
+
+def test_interrupted_run_continues_and_ends_alike(
+    folder: Path, backbone: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, partial = backbone.network, tmp_path / "small.partial"
+    encoded: list[int] = []
+    encode = network.encode
+
+    def failing(items: Any, *arguments: Any, **options: Any) -> Any:
+        encoded.append(len(items))
+        if sum(encoded) > 48 and not partial.with_suffix(".second").exists():
+            raise KeyboardInterrupt
+        return encode(items, *arguments, **options)
+
+    monkeypatch.setattr(network, "encode", failing)
+    files = sorted((folder / "background").iterdir())
+    arguments: Any = (network, backbone.preparation, files)
+    with pytest.raises(KeyboardInterrupt):
+        wrapping.run(*arguments, partial=partial, batch_size=16)
+    with partial.open("ab") as file:
+        file.write(b"half a row")  # as a kill within a write leaves it
+    partial.with_suffix(".second").touch()
+    encoded.clear()
+    found = wrapping.run(*arguments, partial=partial, batch_size=16)
+    assert 0 < sum(encoded) < 80
+    whole = wrapping.run(*arguments)
+    assert_array_equal(found.latents, whole.latents)
+    assert_array_equal(found.hashes, whole.hashes)
+    # Other photos, and another encoder, begin anew.
+    fewer = wrapping.run(network, backbone.preparation, files[5:], partial=partial)
+    assert_array_equal(fewer.latents, wrapping.run(network, backbone.preparation, files[5:]).latents)
+
+
+def test_same_photo_twice_counts_once(folder: Path, backbone: Backbone) -> None:
+    files = sorted((folder / "background").iterdir())
+    once, twice = (wrapping.run(backbone.network, backbone.preparation, files * n) for n in (1, 2))
+    assert len(twice.latents) == len(once.latents)
+    assert twice.radius == pytest.approx(once.radius)
+
+
+def test_command_makes_a_backbone_that_every_other_command_takes(folder: Path, tmp_path: Path) -> None:
+    def run(*words: object) -> str:
+        result = CliRunner().invoke(app, [str(each) for each in words])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    out, gallery = tmp_path / "mine.safetensors", tmp_path / "colors.gallery"
+    made = run("backbone", "wrap", f"onnx:{folder / 'small.onnx'}", "--background", folder / "background", "--out", out)
+    assert "onnx:small.onnx" in made
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.safetensors"]
+    assert run("backbone", "show", out) == made
+    for color in ("red", "blue"):
+        run("enroll", gallery, color, folder / color / "train", "--backbone", out)
+        rows = run("score", gallery, folder / color / "new", "--format", "jsonl").splitlines()
+        assert [json.loads(row)["class"] for row in rows] == [color] * 5
+    assert "p-value" in run("explain", gallery, folder / "red/new/0.png", "red", "--out", tmp_path / "why.png")
+    assert "red" in run("classes", gallery)
+
+
+def test_wrapped_encoder_is_evaluated_without_an_untrained_control(backbone: Backbone) -> None:
+    data = [corel.images.open("digits", split, size=SIZE) for split in ("train", "test")]
+    rows = corel.evaluate(backbone, *data, exemplars=[10], draws=1).summary()
+    names = [row.method for row in rows]
+    assert not [name for name in names if "untrained" in name]
+    assert [name for name in names if "nearest neighbo" in name]
+
+
+def test_embeddings_are_taken_as_they_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "background.npy", rng.normal(size=(300, 6)))
+    rows = rng.normal(size=(20, 6)) + 3 * np.eye(6)[0]
+    wrapped = Backbone.wrap("vectors", tmp_path / "background.npy")
+    assert_allclose(wrapped.encode(rows), rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-6)
+    wrapped.save(tmp_path / "vectors.safetensors")
+    with corel.Gallery.open(tmp_path / "x.gallery", tmp_path / "vectors.safetensors", create=True) as gallery:
+        gallery.enroll("near the first axis", rows)
+        found = gallery.score(np.array([[1.0, 0, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0, 0]]))
+    assert found.p_values[0, 0] > 0.1
+    assert found.p_values[1, 0] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lite"], "no encoder 'lite'; did you mean lite0?"),
+        (["onnx:absent.onnx"], "no ONNX file absent.onnx"),
+        (["onnx:{folder}/small.onnx", "--size", "32"], "takes images of 16 pixels, not 32"),
+        (["onnx:{folder}/small.onnx", "--layers", "pool"], "no layer 'pool'; near it are pooled"),
+        (["onnx:{folder}/small.onnx", "--weights", "x.pth"], "belong to timm:NAME"),
+        (["vectors"], "background"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_write_nothing(folder: Path, tmp_path: Path, words: list[str], said: str) -> None:
+    asked = [each.format(folder=folder) for each in words]
+    out = tmp_path / "x.safetensors"
+    result = CliRunner().invoke(
+        app, ["backbone", "wrap", *asked, "--background", str(folder / "background"), "--out", str(out)]
+    )
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_few_photos_are_refused(folder: Path, backbone: Backbone) -> None:
+    files = sorted((folder / "background").iterdir())[:20]
+    with pytest.raises(ValueError, match="at least 50 different items"):
+        wrapping.run(backbone.network, backbone.preparation, files)
