@@ -101,7 +101,7 @@ ARCHITECTURE = {"branches": 2, "branch_dim": 3, "width": 4, "channels": 3, "imag
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"objective": "os"}, "there is no objective 'os'"),
+        ({"objective": "os"}, "got 'os'"),
         ({"architecture": {**ARCHITECTURE, "width": 8}}, "size mismatch"),
         ({"architecture": {**ARCHITECTURE, "width": 10**7}}, "size mismatch"),  # 10 petabytes, if it were allocated
         ({"architecture": {**ARCHITECTURE, "shell": 1}}, "unexpected keyword"),

@@ -12,7 +12,7 @@ import corel
 
 PACKAGE = Path(corel.__file__).parent
 ORDER = [
-    "_version", "_terminal", "_compute", "_io", "images", "persistence", "losses", "theory", "encoders",
+    "_version", "_errors", "_terminal", "_compute", "_io", "images", "persistence", "losses", "theory", "encoders",
     "training.config", "objectives", "backbone", "training", "oneclass", "gallery", "finding", "baselines",
     "evaluation", "report", "demo", "cli",
 ]  # fmt: skip

@@ -60,12 +60,15 @@ MISTAKES = {
         ("digits", "--out"),
         ("digits --out .", "--out"),
         ("digits --out HERE/b.safetensors", "HERE"),
-        ("digits --out b.safetensors --preset best", "authors"),
+        ("digits --out b.safetensors --preset best", "--preset must be one of authors, "),
         ("digits --out b.safetensors --epochs 0", "--epochs must be at least 1"),
         ("digits --out b.safetensors --seed -1", "--seed must be finite and not negative"),
         ("digits --out b.safetensors --size 12", "--size is 12"),
-        ("digits --out b.safetensors --batch-size 9999", "fill a batch of 9999; give more, or a smaller --batch-size"),
-        ("digits --out b.safetensors --cloud-size 101", "--cloud-size must be from 2 to --batch-size"),
+        ("digits --out b.safetensors --batch-size 9999", "--batch-size is 9999 but there are"),
+        (
+            "digits --out b.safetensors --cloud-size 101",
+            "--cloud-size must be from 2 to the batch size, which is 100, got 101",
+        ),
         ("digits --out b.safetensors --precision double", "'float32'"),
     ],
     "backbone show": [("nowhere", "no backbone at nowhere")],
@@ -73,7 +76,10 @@ MISTAKES = {
     "backbone export": [("nowhere --onnx e.onnx", "no backbone at nowhere"), ("cifar10-16x10", "--onnx")],
     "data fetch": [("nowhere .", "no dataset 'nowhere'"), ("cifar10 HERE", "HERE"), ("cifar10", "DIR")],
     "data list": [("nowhere", "nowhere"), ("--data HERE", "HERE")],
-    "data show": [("nowhere", "no file or folder 'nowhere'"), ("digits --split half", "'train' or 'test'")],
+    "data show": [
+        ("nowhere", "no file or folder 'nowhere'"),
+        ("digits --split half", "--split must be 'train' or 'test'"),
+    ],
 }
 
 

@@ -239,7 +239,7 @@ def test_one_cycle_is_torch_s() -> None:
 
 def test_the_cloud_is_what_the_backbone_remembers() -> None:
     assert train(squares(), replace(SMALL, epochs=1)).batch_size == 8
-    with pytest.raises(ValueError, match="cloud_size must be from 2 to batch_size, got 17 of 16; give both"):
+    with pytest.raises(ValueError, match="cloud_size must be from 2 to the batch size, which is 16, got 17; give both"):
         replace(SMALL, cloud_size=17)
 
 

@@ -117,7 +117,7 @@ def rows_with(bad: dict[int, float], count: int = 60) -> NDArray[np.float64]:
         (rows_with({3: 1e300}), ValueError, "finite, in float32 too; rows 3 are not"),
         (np.ones((60, 3), np.int64), TypeError, "floating point, got torch.int64; convert them with astype"),
         (np.ones((60, 3, 2)), ValueError, r"an array \[n, features\], got items of shape \[3, 2\]; flatten"),
-        (np.ones((20, 3)), ValueError, "cannot fill a batch of 50"),
+        (np.ones((20, 3)), ValueError, "batch_size is 50 but there are 20 items"),
     ],
 )
 def test_bad_features_are_refused_before_training(rows: NDArray[Any], error: type[Exception], sentence: str) -> None:

@@ -113,7 +113,7 @@ def test_presets() -> None:
     assert TrainConfig.preset("authors") == TrainConfig()
     paper = TrainConfig.preset("paper", epochs=3)
     assert (paper.branch_reduction, paper.zero_bars, paper.epochs) == ("sum", "keep", 3)
-    with pytest.raises(ValueError, match="no preset 'ours'; choose one of authors, paper"):
+    with pytest.raises(ValueError, match=r"preset must be one of authors, paper, .* got 'ours'"):
         TrainConfig.preset("ours")
 
 
@@ -136,7 +136,7 @@ def test_other_arrays_than_images_are_refused(shape: tuple[int, ...], sentence: 
 
 
 def test_too_few_images_are_refused() -> None:
-    with pytest.raises(ValueError, match="9 items cannot fill a batch of 10; give more"):
+    with pytest.raises(ValueError, match="batch_size is 10 but there are 9 items; lower it"):
         train(images(9), SMALL)
 
 
@@ -337,5 +337,5 @@ def test_a_new_objective_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_an_unknown_objective_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="no objective 'magic'; this version of corel has autoencoder"):
+    with pytest.raises(ValueError, match=r"objective must be one of autoencoder, .* got 'magic'"):
         train(images(), replace(SMALL, objective="magic"))

@@ -5,33 +5,23 @@ Nothing heavy is imported before a command needs it, so that `corel --help` answ
 
 from __future__ import annotations
 
-import re
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel._terminal import printable
 from corel._version import __version__
 from corel.cli import _data, _demo, _evaluate, _find, _gallery, _train
-from corel.training.config import TrainConfig
 
 # What the library raises with a sentence for the user; anything else is a fault of ours.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)
 
-
-# What the library calls its arguments, and what the command line calls them.
-OPTIONS = {
-    **{field.name: f"--{field.name.replace('_', '-')}" for field in fields(TrainConfig)},
-    **{"image_size": "--size", "size": "--size", "split": "--split", "strict": "--strict"},
-}
-# Such a name as a sentence of the library has it, not as a path may.
-ARGUMENT = re.compile(r"(?<![\w/'.-])(\w+_\w+|\w+(?= must be)|(?<=without )strict)(?![\w/'.-])")
 
 # A mistake in the command line itself; typer names only this child of it.
 USAGE = typer.BadParameter.__mro__[1]
@@ -49,7 +39,7 @@ class Commands(TyperGroup):
         except Exception as error:
             if "--debug" in given:
                 traceback.print_exc()
-            if said := _sentence(error):
+            if said := _sentence(error, _options(self, given)):
                 typer.echo(f"corel: {said}", err=True)
             raise SystemExit(2) from error
         if extra.get("standalone_mode", True):
@@ -57,7 +47,14 @@ class Commands(TyperGroup):
         return status
 
 
-def _sentence(error: Exception) -> str:
+def _options(command: Any, words: Sequence[str]) -> dict[str, str]:
+    """What the command of these words calls its options, by the names that Python has for them."""
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    return {option.name: max(option.opts, key=len) for option in command.params if option.opts[0].startswith("-")}
+
+
+def _sentence(error: Exception, options: dict[str, str]) -> str:
     text = str(error)
     if isinstance(error, USAGE):
         text = _usage(error)
@@ -65,8 +62,8 @@ def _sentence(error: Exception) -> str:
         text = f"{error.filename}: {error.strerror}; put that right, or name another path"
     elif not isinstance(error, EXPECTED):
         text = f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
-    else:
-        text = ARGUMENT.sub(lambda found: OPTIONS.get(found[0], found[0]), text)
+    elif isinstance(error, (ArgumentError, ArgumentTypeError)):
+        text = error.called(options.get(error.argument, error.argument))
     # A file's name or content may be quoted in it.
     return "\n".join(map(printable, text.split("\n")))
 

@@ -11,6 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.functional import conv_transpose2d
 
+from corel._errors import ArgumentError
 from corel.encoders.base import Network
 from corel.encoders.branched import BranchedLinear
 from corel.encoders.pixels import images_of
@@ -59,14 +60,15 @@ class Autoencoder(Network):
         self, branches: int = 16, branch_dim: int = 10, width: int = 32, channels: int = 3, image_size: int = 32
     ) -> None:
         super().__init__()
-        if min(branches, branch_dim, width, channels) < 1:
-            raise ValueError("branches, branch_dim, width and channels must be at least 1")
-        if image_size < 8 or image_size % 8:
-            raise ValueError(f"image_size is {image_size}; three halvings need a multiple of 8")
         self.architecture = {
             "branches": branches, "branch_dim": branch_dim, "width": width,
             "channels": channels, "image_size": image_size,
         }  # fmt: skip
+        for name, value in self.architecture.items():
+            if value < 1:
+                raise ArgumentError(name, f"must be at least 1, got {value}")
+        if image_size % 8:
+            raise ArgumentError("image_size", f"is {image_size}; three halvings need a multiple of 8")
         self.encoder = Encoder(**self.architecture)
         self.decoder = Decoder(**self.architecture)
         self.input_shape = (channels, image_size, image_size)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from corel._errors import ArgumentError
 from corel._terminal import counted, progress_bar
 from corel.backbone import Backbone
 from corel.evaluation._labelled import Labelled, Pair, labelled
@@ -57,7 +58,7 @@ def evaluate(
     scores = tuple(dict.fromkeys(scores))
     _check(known, asked, exemplars, expected_classes)
     if draws < 1:
-        raise ValueError(f"exemplars are drawn at least once, not {draws} times")
+        raise ArgumentError("draws", f"must be at least 1, got {draws}")
     compared = methods(backbone, known, asked, scores, controls=controls, progress=progress)
     records: list[Record] = []
     with progress_bar("scoring", total=draws * len(exemplars) * len(compared), quiet=not progress) as advance:
@@ -102,7 +103,7 @@ def _check(train: Labelled, test: Labelled, exemplars: Sequence[int], expected_c
     if len(train.classes) < 2:
         raise ValueError(f"one class is told from others, but {train.source} has {len(train.classes)}; add another")
     if not exemplars or min(exemplars) < 1:
-        raise ValueError(f"exemplars must be at least 1 per class, got {list(exemplars)}")
+        raise ArgumentError("exemplars", f"must be at least 1 per class, got {list(exemplars)}")
     _check_sizes("train", train, max(exemplars))
     _check_sizes("test", test, 1)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from corel._errors import ArgumentError
 from corel.images._arrays import list_array, list_array_file
 from corel.images._convert import as_array
 from corel.images._datasets import DatasetListing, list_dataset
@@ -30,7 +31,7 @@ _ARRAYS = (".npy", ".npz")
 def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listing:
     """List what any source holds, without decoding it."""
     if split not in _SPLITS:
-        raise ValueError(f"split must be 'train' or 'test' ('val' is read as 'test'), got {split!r}")
+        raise ArgumentError("split", f"must be 'train' or 'test' ('val' is read as 'test'), got {split!r}")
     part = _SPLITS[split]
     if isinstance(source, str) and source in NAMES:
         return _find_known(source, part, data_folder(root))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._errors import ArgumentError
 from corel._terminal import counted, track
 from corel.images._convert import from_array
 from corel.images._decoding import Decoded, decode_files
@@ -103,7 +104,8 @@ def refuse(skipped: Sequence[Skipped], kept: int, source: str, *, strict: bool) 
         first = f"; {count}{skipped[0].path} {skipped[0].reason}" if skipped else ""
         raise ValueError(f"no image could be read from {source}{first}")
     if strict and skipped:
-        raise ValueError(
-            f"{len(skipped)} of {source} cannot be used, the first: {skipped[0].path} {skipped[0].reason}; "
-            "mend or remove it, or read without strict to skip it"
+        raise ArgumentError(
+            "strict",
+            f"forbids to skip, but {len(skipped)} of {source} cannot be used, the first: "
+            f"{skipped[0].path} {skipped[0].reason}; mend or remove it, or leave this option out",
         )

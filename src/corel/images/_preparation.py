@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._errors import ArgumentError
+
 Resize = Literal["stretch", "crop"]
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos"]
 Channels = tuple[float, float, float]
@@ -44,7 +46,7 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise ValueError(f"size must be a positive number of pixels, got {self.size!r}")
+            raise ArgumentError("size", f"must be a positive number of pixels, got {self.size!r}")
         for name, choices in (("resize", Resize), ("interpolation", Interpolation)):
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(choices))}, got {getattr(self, name)!r}")

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._errors import ArgumentError
 from corel._terminal import progress_bar
 from corel.images._datasets import label_numbers
 from corel.images._find import find
@@ -97,7 +98,7 @@ def stream(
 
     """
     if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        raise ArgumentError("batch_size", f"must be at least 1, got {batch_size}")
     shown = description if progress else None
     if isinstance(preparation, Rows):
         rows = read_rows(source, preparation)

@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel.losses import _fused_l1
 from corel.persistence import direct_l1
 from corel.persistence.api import merge_lengths
@@ -42,12 +43,14 @@ def connectivity_loss(
     tensor(2., grad_fn=<_MissSumsBackward>)
     """
     if not is_real(eta) or not 0 < eta < math.inf:
-        raise ValueError(f"eta must be a positive number, not {eta!r}: the distance at which components should merge")
+        raise ArgumentError(
+            "eta", f"must be a positive number, not {eta!r}: the distance at which components should merge"
+        )
     eta = float(eta)
     if zero_bars not in ("keep", "drop"):
-        raise ValueError(f'zero_bars must be "keep" or "drop", not {zero_bars!r}')
+        raise ArgumentError("zero_bars", f'must be "keep" or "drop", not {zero_bars!r}')
     if reduction not in ("sum", "mean", "none"):
-        raise ValueError(f'reduction must be "sum", "mean" or "none", not {reduction!r}')
+        raise ArgumentError("reduction", f'must be "sum", "mean" or "none", not {reduction!r}')
     if distances is None and direct_l1.applies(z, p):
         losses = _fused_l1.miss_sums(z, eta, drop_zeros=zero_bars == "drop", together=reduction != "none")
         return losses / math.prod(z.shape[:-2]) if reduction == "mean" else losses
@@ -94,9 +97,11 @@ class ConnectivityLoss(nn.Module):
 def split_branches(z: Tensor, branches: int) -> Tensor:
     """Latents ``[b, branches·D]`` as clouds ``[branches, b, D]``: Algorithm 4's slices, all at once."""
     if not isinstance(z, Tensor):
-        raise TypeError(f"latents must be a torch tensor, not {type(z).__name__}: use torch.as_tensor(latents)")
+        raise ArgumentTypeError(
+            "latents", f"must be a torch tensor, not {type(z).__name__}: use torch.as_tensor(latents)"
+        )
     if z.dim() != 2 or branches < 1 or z.shape[1] % branches:
-        raise ValueError(f"latents must be [b, branches·D] with {branches} branches, not {[*z.shape]}")
+        raise ArgumentError("latents", f"must be [b, branches·D] with {branches} branches, not {[*z.shape]}")
     return z.reshape(z.shape[0], branches, z.shape[1] // branches).transpose(0, 1)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from corel._errors import ArgumentError
 from corel.objectives._base import Objective as Objective
 
 
@@ -19,6 +20,6 @@ def names() -> list[str]:
 def find(name: str) -> type[Objective]:
     """Give the objective of this name."""
     if name not in names():
-        raise ValueError(f"there is no objective {name!r}; this version of corel has {', '.join(names())}")
+        raise ArgumentError("objective", f"must be one of {', '.join(names())} in this version of corel, got {name!r}")
     objective: type[Objective] = importlib.import_module(f"{__name__}.{name}").OBJECTIVE
     return objective

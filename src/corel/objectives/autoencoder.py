@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from corel._errors import ArgumentError
 from corel.encoders import Autoencoder
 from corel.objectives._base import Objective, image_shape
 from corel.training.config import TrainConfig
@@ -20,9 +21,14 @@ class Reconstruction(Objective):
         super().__init__(config, item_shape)
         shape = image_shape(item_shape)
         if config.image_size not in (None, shape["image_size"]):
-            raise ValueError(
-                f"image_size is {config.image_size} but an autoencoder reconstructs whole images of "
-                f"{shape['image_size']} pixels; open the images at the size that the encoder should see"
+            raise ArgumentError(
+                "image_size",
+                f"is {config.image_size} but an autoencoder reconstructs whole images of {shape['image_size']} pixels; "
+                f"open the images at the size that the encoder should see",
+            )
+        if shape["image_size"] % 8:
+            raise ArgumentError(
+                "size", f"is {shape['image_size']}; an autoencoder needs images of a multiple of 8 pixels"
             )
         self.network = Autoencoder(config.branches, config.branch_dim, config.width, **shape)
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, interpolate, normalize
 
+from corel._errors import ArgumentError
 from corel.encoders import ResidualNetwork, images_of
 from corel.objectives._base import Objective, image_shape
 from corel.objectives._views import random_views
@@ -33,8 +34,8 @@ class Contrastive(Objective):
         self.item_shape = (shape["channels"], shape["image_size"], shape["image_size"])
         side = config.image_size or shape["image_size"]
         if side > shape["image_size"]:
-            raise ValueError(
-                f"image_size is {side}, more than the {shape['image_size']} pixels of the images; lower it"
+            raise ArgumentError(
+                "image_size", f"is {side}, more than the {shape['image_size']} pixels of the images; lower it"
             )
         self.network = ResidualNetwork(
             config.branches, config.branch_dim, config.width, shape["channels"], image_size=side

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from corel._errors import ArgumentError
 from corel.oneclass._kernel import Integers, Points
 
 Method: TypeAlias = Literal["auto", "count", "contrast"]
@@ -40,7 +41,9 @@ def resolve_method(method: Method, background: object) -> Method:
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(map(repr, get_args(Method)))}, not {method!r}")
     if method == "contrast" and background is None:
-        raise ValueError('method="contrast" compares with a background; pass background=latents [G, branches·dim]')
+        raise ArgumentError(
+            "method", 'is "contrast", which compares with a background; pass background=latents [G, branches·dim]'
+        )
     if method == "auto":
         return "count" if background is None else "contrast"
     return method
@@ -49,13 +52,13 @@ def resolve_method(method: Method, background: object) -> Method:
 def check_ties(ties: Ties) -> None:
     """Refuse any other way to break ties."""
     if ties not in ("conservative", "random"):
-        raise ValueError(f'ties must be "conservative" or "random", not {ties!r}')
+        raise ArgumentError("ties", f'must be "conservative" or "random", not {ties!r}')
 
 
 def check_rate(rate: float) -> None:
     """Refuse a rate that no decision can keep."""
     if not 0 < rate < 1:
-        raise ValueError(f"rate must lie strictly between 0 and 1, not {rate}")
+        raise ArgumentError("rate", f"must lie strictly between 0 and 1, not {rate}")
 
 
 def check_settings(branches: int, radius: float, columns: int) -> None:
@@ -63,7 +66,7 @@ def check_settings(branches: int, radius: float, columns: int) -> None:
     if branches < 1 or columns % branches:
         raise ValueError(f"{columns} latent columns cannot be split into branches={branches} parts of equal size")
     if not 0 < radius < np.inf:
-        raise ValueError(f"radius must be positive and finite, not {radius}")
+        raise ArgumentError("radius", f"must be positive and finite, not {radius}")
 
 
 def check_offsets(offsets: ArrayLike, rows: int) -> Integers:

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel.persistence import direct_l1, ops
 from corel.persistence.checks import refuse_no_norm
 from corel.persistence.lengths import edge_lengths
@@ -90,7 +91,9 @@ def _checked_points(points: Tensor | None, p: float) -> Tensor:
     refuse_no_norm(p)
     points = _native(points, "points")
     if points.dim() < 2 or points.shape[-2] < 1 or points.shape[-1] < 1:
-        raise ValueError(f"points must be [..., b, D] with b ≥ 1 points in D ≥ 1 dimensions, not {[*points.shape]}")
+        raise ArgumentError(
+            "points", f"must be [..., b, D] with b ≥ 1 points in D ≥ 1 dimensions, not {[*points.shape]}"
+        )
     return points
 
 
@@ -99,16 +102,18 @@ def _checked_distances(points: Tensor | None, distances: Tensor) -> Tensor:
         raise TypeError("pass points or distances, not both")
     distances = _native(distances, "distances")
     if distances.dim() < 2 or distances.shape[-1] != distances.shape[-2] or distances.shape[-1] < 1:
-        raise ValueError(f"distances must be [..., b, b] with b ≥ 1, not {[*distances.shape]}")
+        raise ArgumentError("distances", f"must be [..., b, b] with b ≥ 1, not {[*distances.shape]}")
     return distances
 
 
 def _native(tensor: Tensor | None, name: str) -> Tensor:
     """A dense tensor in float32 or float64."""
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} must be a torch tensor, not {type(tensor).__name__}: use torch.as_tensor({name})")
+        raise ArgumentTypeError(
+            name, f"must be a torch tensor, not {type(tensor).__name__}: use torch.as_tensor({name})"
+        )
     if tensor.layout != torch.strided:
-        raise TypeError(f"{name} must be a dense tensor, not {tensor.layout}: use {name}.to_dense()")
+        raise ArgumentTypeError(name, f"must be a dense tensor, not {tensor.layout}: use {name}.to_dense()")
     if not tensor.is_floating_point():
-        raise TypeError(f"{name} must be floating point, not {tensor.dtype}: use {name}.float()")
+        raise ArgumentTypeError(name, f"must be floating point, not {tensor.dtype}: use {name}.float()")
     return tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()

@@ -6,6 +6,8 @@ from numbers import Real
 
 from torch import Tensor
 
+from corel._errors import ArgumentError
+
 
 def is_real(value: object) -> bool:
     """Whether this is a number of Python's or numpy's: a tensor would carry a gradient that nothing returns to it."""
@@ -30,16 +32,16 @@ def refuse_overflow(distances: Tensor) -> Tensor:
 def refuse_no_norm(p: float) -> None:
     """Raise where p is no number from 1 to infinity."""
     if not is_real(p) or not p >= 1:
-        raise ValueError(f"p must be a real number from 1 to infinity, not {p!r}: below 1 it is no norm")
+        raise ArgumentError("p", f"must be a real number from 1 to infinity, not {p!r}: below 1 it is no norm")
 
 
 def refuse_no_metric(matrices: Tensor) -> None:
     """Raise where ``[n, b, b]``, its diagonal zero, is negative or not symmetric by more than rounding."""
     rounding = 1e-4 * matrices.abs().amax((-2, -1), keepdim=True)
     if bool((matrices < -rounding).any()):
-        raise ValueError("distances has a negative entry: pass a matrix of distances, not of similarities")
+        raise ArgumentError("distances", "has a negative entry: pass a matrix of distances, not of similarities")
     if bool(((matrices - matrices.mT).abs() > rounding).any()):
-        raise ValueError("distances is not symmetric: pass (d + d.mT) / 2, or the points themselves")
+        raise ArgumentError("distances", "is not symmetric: pass (d + d.mT) / 2, or the points themselves")
 
 
 def non_finite(cloud: int, point: int) -> ValueError:

@@ -20,6 +20,7 @@ from torch import Tensor
 from corel import objectives
 from corel._compute import bfloat16
 from corel._compute.memory import keep_freed_memory
+from corel._errors import ArgumentError
 from corel._terminal import counted, progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone
@@ -191,8 +192,8 @@ def _describe_data(images: Any, items: Tensor) -> dict[str, Any]:
 def _steps_per_epoch(count: int, batch_size: int, processes: int) -> int:
     if count < batch_size * processes:
         each = f" for each of {processes} processes" if processes > 1 else ""
-        raise ValueError(
-            f"{counted(count, 'item')} cannot fill a batch of {batch_size}{each}; give more, or a smaller batch_size"
+        raise ArgumentError(
+            "batch_size", f"is {batch_size}{each} but there are {counted(count, 'item')}; lower it, or give more items"
         )
     return count // (batch_size * processes)
 

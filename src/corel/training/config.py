@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from corel._errors import ArgumentError
+
 
 def _parameter(default: Any, explanation: str) -> Any:
     return field(default=default, metadata={"help": explanation})
@@ -60,27 +62,27 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name in ("branches", "branch_dim", "width", "epochs"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1, got {getattr(self, name)}")
+            _require(getattr(self, name) >= 1, name, f"must be at least 1, got {getattr(self, name)}")
         for name in ("eta", "learning_rate", "temperature"):
             value = getattr(self, name)
-            _require(0 < value < math.inf, f"{name} must be positive and finite, got {value}")
+            _require(0 < value < math.inf, name, f"must be positive and finite, got {value}")
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            _require(value in choices, f"{name} must be one of {', '.join(choices)}, got {value!r}")
-        _require(self.batch_size >= 2, f"batch_size must be at least 2 for a bar to exist, got {self.batch_size}")
-        _require(
-            self.image_size is None or self.image_size >= 8, f"image_size must be at least 8, got {self.image_size}"
-        )
-        _require(self.view_size is None or self.view_size >= 8, f"view_size must be at least 8, got {self.view_size}")
+            _require(value in choices, name, f"must be one of {', '.join(choices)}, got {value!r}")
+        _require(self.batch_size >= 2, "batch_size", f"must be at least 2 for a bar to exist, got {self.batch_size}")
+        for name in ("image_size", "view_size"):
+            value = getattr(self, name)
+            _require(value is None or value >= 8, name, f"must be at least 8, got {value}")
         _require(
             2 <= self.shaped <= self.batch_size,
-            f"cloud_size must be from 2 to batch_size, got {self.cloud_size} of {self.batch_size}; give both",
+            "cloud_size",
+            f"must be from 2 to the batch size, which is {self.batch_size}, got {self.cloud_size}; give both",
         )
-        _require(0 < self.view_area <= 1, f"view_area must be a share above 0, at most 1, got {self.view_area}")
+        _require(0 < self.view_area <= 1, "view_area", f"must be a share above 0, at most 1, got {self.view_area}")
         for name in ("weight", "weight_decay", "projection", "seed"):
             value = getattr(self, name)
-            _require(0 <= value < math.inf, f"{name} must be finite and not negative, got {value}")
-        _require(self.p >= 1, f"p must be at least 1 to be a norm, got {self.p}")
+            _require(0 <= value < math.inf, name, f"must be finite and not negative, got {value}")
+        _require(self.p >= 1, "p", f"must be at least 1 to be a norm, got {self.p}")
 
     @property
     def shaped(self) -> int:
@@ -91,7 +93,7 @@ class TrainConfig:
     def preset(cls, name: str, **changes: Any) -> TrainConfig:
         """Give the named preset with some fields changed."""
         if name not in PRESETS:
-            raise ValueError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
+            raise ArgumentError("preset", f"must be one of {', '.join(PRESETS)}, got {name!r}")
         return cls(**{**PRESETS[name], **changes})
 
 
@@ -132,6 +134,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def _require(condition: bool, sentence: str) -> None:
+def _require(condition: bool, name: str, problem: str) -> None:
     if not condition:
-        raise ValueError(sentence)
+        raise ArgumentError(name, problem)

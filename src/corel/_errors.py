@@ -1,0 +1,35 @@
+"""Errors that carry the name of the argument they are about.
+
+A sentence begins with that name: "epochs must be at least 1, got 0". The command line shows the same sentence with its
+own name for it: "--epochs must be at least 1, got 0".
+"""
+
+from __future__ import annotations
+
+
+class _AnyArgumentError(Exception):
+    """An error whose sentence is the argument's name followed by what is wrong with its value, and the fix."""
+
+    def __init__(self, argument: str, problem: str) -> None:
+        super().__init__(argument, problem)  # both, so that the error can be pickled
+        self.argument, self.problem = argument, problem
+
+    def __str__(self) -> str:
+        return self.called(self.argument)
+
+    def called(self, name: str) -> str:
+        """The sentence for a reader who knows the argument by another name."""
+        return f"{name} {self.problem}"
+
+
+class ArgumentError(_AnyArgumentError, ValueError):
+    """An argument has a value that cannot be used.
+
+    >>> raise ArgumentError("epochs", "must be at least 1, got 0")
+    Traceback (most recent call last):
+    corel._errors.ArgumentError: epochs must be at least 1, got 0
+    """
+
+
+class ArgumentTypeError(_AnyArgumentError, TypeError):
+    """An argument has a type that cannot be used."""
