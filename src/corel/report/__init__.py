@@ -1,5 +1,10 @@
 """What a training or an evaluation found, as one page that explains itself: `write_report`."""
 
+from corel.report._content import Panel as Panel
+from corel.report._content import Picture as Picture
+from corel.report._content import Section as Section
+from corel.report._content import Strip as Strip
+from corel.report._content import Table as Table
 from corel.report._write import write_report as write_report
 
-__all__ = ["write_report"]
+__all__ = ["Panel", "Picture", "Section", "Strip", "Table", "write_report"]

@@ -49,6 +49,15 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False)
+class Picture:
+    """A photograph, uint8 ``[h, w, 3]``, the name of its file, and what one sees in it."""
+
+    name: str
+    pixels: NDArray[np.uint8]
+    caption: str
+
+
+@dataclass(frozen=True, eq=False)
 class Strip:
     """Images in a row, each with a word below it if there are words."""
 
@@ -77,3 +86,4 @@ class Section:
     strips: Sequence[Strip] = ()
     table: Table | None = None
     remark: str = ""
+    pictures: Sequence[Picture] = ()

@@ -20,6 +20,12 @@ from corel.images import ImageSet
 from corel.report import _scores, _style, _theory, _topology, _training
 from corel.report._content import Material, Panel, Section
 
+LEAD = (
+    "An encoder turns each image into points; the connectivity loss spaces those points evenly while it learns. Then a "
+    "class can be recognized from a handful of its images: a new image belongs to it if enough of them are near. This "
+    "page shows how evenly the points were spaced, and how well that recognizes."
+)
+
 
 def write_report(
     path: str | os.PathLike[str],
@@ -30,6 +36,8 @@ def write_report(
     enrolled: ImageSet | None = None,
     test: ImageSet | None = None,
     title: str = "corel report",
+    lead: str = LEAD,
+    first: Sequence[Section] = (),
     progress: bool = True,
 ) -> Path:
     """Write one self-contained HTML page, and its figures as files into the folder ``<name>_files`` beside it.
@@ -44,6 +52,8 @@ def write_report(
         enrolled: The labelled images that `evaluation` drew exemplars from.
         test: The labelled images it scored.
         title: The page's title.
+        lead: The paragraph below it.
+        first: Sections of the caller's own, shown before all others.
         progress: Show a bar, if standard error is a terminal.
 
     Example:
@@ -59,7 +69,8 @@ def write_report(
     page = Path(path) / "report.html" if Path(path).is_dir() or not Path(path).suffix else Path(path)
     with progress_bar("drawing the report", total=11, quiet=not progress) as advance:
         sections, missing = _sections(material, advance)
-        html = _render(title, sections, missing)
+        sections = [*first, *sections]
+        html = _render(title, lead, sections, missing)
         _write_figures(page.with_name(f"{page.stem}_files"), sections)
         write_atomically(page, html.encode())
         advance()
@@ -100,13 +111,14 @@ def _sections(material: Material, advance: Advance) -> tuple[list[Section], list
     return sections, missing
 
 
-def _render(title: str, sections: Sequence[Section], missing: Sequence[str]) -> str:
+def _render(title: str, lead: str, sections: Sequence[Section], missing: Sequence[str]) -> str:
     source = (resources.files("corel.report") / "page.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["svg"] = _svg
     environment.filters["uris"] = lambda strip: [_style.data_uri(_style.picture(each)) for each in strip.pixels]
+    environment.filters["uri"] = lambda shown: _style.data_uri(_style.picture(shown.pixels))
     page = environment.from_string(source)
-    return page.render(title=title, sections=sections, missing=missing, version=__version__)
+    return page.render(title=title, lead=lead, sections=sections, missing=missing, version=__version__)
 
 
 def _svg(panel: Panel) -> Markup:
@@ -118,6 +130,8 @@ def _write_figures(folder: Path, sections: Sequence[Section]) -> None:
         for panel in section.panels:
             write_atomically(folder / f"{panel.name}.svg", _style.svg(panel.figure, panel.name))
             write_atomically(folder / f"{panel.name}.png", _style.png(panel.figure))
+        for shown in section.pictures:
+            write_atomically(folder / f"{shown.name}.png", _style.picture(shown.pixels))
         for strip in section.strips:
             row = np.concatenate(list(strip.pixels), axis=1)
             write_atomically(folder / f"{strip.name}.png", _style.picture(row))

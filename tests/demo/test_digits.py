@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from corel import demo
 from corel.backbone import Backbone
 from corel.cli import _demo
+from corel.demo import digits as demo
 from corel.gallery import Gallery
 from corel.training import TrainConfig, train
 
@@ -75,7 +75,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_trained
     taken = tmp_path / "taken"
     taken.write_text("mine")
     with pytest.raises(ValueError, match="is a file; name a folder"):
-        _demo.demo(taken)
+        _demo.demo(out=taken)
     assert taken.read_text() == "mine"
 
 

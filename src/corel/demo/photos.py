@@ -1,0 +1,157 @@
+"""The demo on two photographs that come with scikit-learn: find things in them, then recognize windows of them.
+
+All boxes were drawn by hand before anything was scored. What is enrolled and what is recognized come from boxes that
+do not overlap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from corel.backbone import Backbone
+from corel.finding import Found, find, windows_in
+from corel.gallery import Gallery, Verdict
+from corel.images import ImageSet
+from corel.report import Panel
+
+UInt8Array = NDArray[np.uint8]
+Box = tuple[int, int, int, int]
+
+CREDITS = {"china.jpg": "danielbuechele", "flower.jpg": "vultilion"}  # CC BY 2.0, both on Flickr
+CREDIT = "Photographs: " + ", ".join(f"{photo} by {who}" for photo, who in CREDITS.items()) + " (Flickr, CC BY 2.0)"
+MARKED: dict[str, Box] = {"pagoda": (110, 160, 200, 180), "trees": (370, 310, 180, 110), "sky": (360, 20, 220, 140)}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Where a thing is in a photograph: one box to enroll it from, one to take new windows from."""
+
+    photo: str
+    enrolled: Box
+    new: Box
+
+
+THINGS = {
+    "pagoda": Thing("china.jpg", (100, 160, 100, 175), (215, 160, 100, 175)),
+    "trees": Thing("china.jpg", (370, 330, 90, 95), (470, 310, 90, 110)),
+    "sky": Thing("china.jpg", (330, 10, 120, 150), (470, 10, 120, 120)),
+    "blossom": Thing("flower.jpg", (190, 120, 110, 180), (315, 120, 110, 180)),
+}
+STRANGERS = {"water": ("china.jpg", (360, 232, 170, 55)), "leaves": ("flower.jpg", (470, 80, 150, 240))}
+ENROLLED, NEW = 60, 5  # windows of each thing
+ODD = ("black frame", "noise")  # neither shows anything
+
+
+@dataclass(frozen=True, eq=False)
+class Recognized:
+    """Windows with what they truly show and what the gallery says of them.
+
+    Attributes:
+        gallery: the file.
+        windows: uint8 ``[n, size, size, 3]``.
+        truth: for each window its thing, or the name of a stranger.
+        verdicts: what the gallery answers.
+        nearest: what the nearest enrolled window by pixels would answer, with the same share of members rejected.
+
+    """
+
+    gallery: Path
+    windows: UInt8Array
+    truth: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    nearest: tuple[str, ...]
+
+    def summary(self) -> str:
+        """Sum up in one line how many members were accepted and how many strangers stopped."""
+        member = np.array([name in THINGS for name in self.truth])
+        stopped = np.array([each.verdict in ("stranger", "not a photograph") for each in self.verdicts])
+        nearest = np.array([answer == "stranger" for answer in self.nearest])
+        return (
+            f"accepted {(~stopped)[member].mean():.0%} of {member.sum()} members, "
+            f"stopped {stopped[~member].mean():.0%} of {(~member).sum()} strangers; "
+            f"nearest neighbors on pixels accept {(~nearest)[member].mean():.0%} and stop {nearest[~member].mean():.0%}"
+        )
+
+
+def load_photo(name: str) -> UInt8Array:
+    """Give one of scikit-learn's photographs."""
+    from sklearn.datasets import load_sample_image
+
+    return np.asarray(load_sample_image(name), np.uint8)
+
+
+def find_things(out: Path, *, progress: bool = False) -> dict[str, Found]:
+    """Mark three things in the photograph of the pagoda, find the rest of each, and write the pictures."""
+    encoder, photo = Backbone.load(), load_photo("china.jpg")
+    out.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name, box in MARKED.items():
+        (found[name],) = find(photo, box, backbone=encoder, progress=progress)
+        found[name].overlay().save(out / f"found_{name}.png")
+    return found
+
+
+def recognize(out: Path, *, rate: float = 0.05, seed: int = 0) -> Recognized:
+    """Enroll windows of four things in a gallery and judge new windows, strangers, a black frame and noise."""
+    path, folder = out / "demo.gallery", out / "demo_windows"
+    out.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with Gallery.open(path, create=True) as gallery:
+        size = gallery.backbone.network.input_shape[-1]
+        enrolled = {name: _windows(thing.photo, thing.enrolled, ENROLLED, size, seed) for name, thing in THINGS.items()}
+        for name, windows in enrolled.items():
+            gallery.enroll(name, windows)
+        windows, truth = _new_windows(size, seed)
+        names = [str(path) for path in _write(windows, truth, folder)]
+        found = gallery.score(ImageSet(windows, None, (), names, "windows of two photographs"))
+        verdicts = tuple(found.decide(rate))
+    return Recognized(path, windows, truth, verdicts, _by_nearest_pixels(enrolled, windows, rate))
+
+
+def explain(recognized: Recognized) -> Panel:
+    """Draw why the gallery accepts the first new window of the pagoda."""
+    shown = recognized.truth.index("pagoda")
+    with Gallery.open(recognized.gallery) as gallery:
+        explanation = gallery.explain(recognized.windows[shown : shown + 1], "pagoda")
+    return Panel("why", explanation.draw(), "A new window of the pagoda and the enrolled windows that speak for it.")
+
+
+def _new_windows(size: int, seed: int) -> tuple[UInt8Array, tuple[str, ...]]:
+    parts = {name: _windows(thing.photo, thing.new, NEW, size, seed) for name, thing in THINGS.items()}
+    parts |= {name: _windows(photo, box, NEW - 1, size, seed) for name, (photo, box) in STRANGERS.items()}
+    noise = np.random.default_rng(seed).integers(0, 256, (1, size, size, 3), np.uint8)
+    parts |= dict(zip(ODD, (np.zeros_like(noise), noise), strict=True))
+    return np.concatenate([*parts.values()]), tuple(name for name, part in parts.items() for _ in part)
+
+
+def _windows(photo: str, box: Box, count: int, size: int, seed: int) -> UInt8Array:
+    return windows_in(load_photo(photo), box, count, size=size, sides=[32], seed=seed)
+
+
+def _write(windows: UInt8Array, truth: tuple[str, ...], folder: Path) -> list[Path]:
+    """Save the windows as files, so that there is something to type the next command with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{number:02d} {name}.png" for number, name in enumerate(truth)]
+    for path, window in zip(paths, windows, strict=True):
+        Image.fromarray(window).save(path)
+    return paths
+
+
+def _by_nearest_pixels(enrolled: dict[str, UInt8Array], windows: UInt8Array, rate: float) -> tuple[str, ...]:
+    """Answer by the nearest enrolled window; a stranger is farther than all but `rate` of the enrolled ones are."""
+    bag = np.concatenate([*enrolled.values()]).reshape(-1, windows[0].size).astype(np.float32)
+    names = [name for name, part in enrolled.items() for _ in part]
+    apart = np.linalg.norm(bag[:, None] - bag[None], axis=-1)
+    np.fill_diagonal(apart, np.inf)
+    limit = np.quantile(apart.min(axis=1), 1 - rate)
+    distances = np.linalg.norm(windows.reshape(len(windows), 1, -1).astype(np.float32) - bag[None], axis=-1)
+    nearest = distances.argmin(axis=1)
+    return tuple(
+        names[i] if distance <= limit else "stranger"
+        for i, distance in zip(nearest.tolist(), distances.min(axis=1).tolist(), strict=True)
+    )

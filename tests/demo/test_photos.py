@@ -1,0 +1,77 @@
+"""The demo on the photographs: what it writes, and that its boxes mean what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corel.cli import _demo
+from corel.demo import page, photos
+from corel.demo.photos import Box, Recognized
+from corel.gallery import Gallery
+
+
+@pytest.fixture(scope="module")
+def recognized(tmp_path_factory: pytest.TempPathFactory) -> Recognized:
+    return photos.recognize(tmp_path_factory.mktemp("demo"))
+
+
+def overlap(one: Box, other: Box) -> int:
+    sides = [
+        min(a + width, b + breadth) - max(a, b)
+        for a, width, b, breadth in ((one[0], one[2], other[0], other[2]), (one[1], one[3], other[1], other[3]))
+    ]
+    return max(0, sides[0]) * max(0, sides[1])
+
+
+def test_nothing_new_was_enrolled() -> None:
+    for thing in photos.THINGS.values():
+        assert not overlap(thing.enrolled, thing.new)
+    boxes = [(thing.photo, box) for thing in photos.THINGS.values() for box in (thing.enrolled, thing.new)]
+    for photo, box in photos.STRANGERS.values():
+        assert not any(overlap(box, other) for where, other in boxes if where == photo)
+
+
+def test_the_gallery_beats_pixels_and_says_so(recognized: Recognized) -> None:
+    assert len(recognized.windows) == len(recognized.truth) == len(recognized.verdicts) == 30
+    named = [
+        truth in verdict.classes
+        for truth, verdict in zip(recognized.truth, recognized.verdicts, strict=True)
+        if truth in photos.THINGS
+    ]
+    assert np.mean(named) >= 0.7
+    leaves = [
+        each.verdict for each, truth in zip(recognized.verdicts, recognized.truth, strict=True) if truth == "leaves"
+    ]
+    assert set(leaves) <= {"stranger", "not a photograph"}
+    assert "members, stopped" in recognized.summary()
+
+
+def test_the_gallery_is_there_for_the_next_command(recognized: Recognized) -> None:
+    with Gallery.open(recognized.gallery) as gallery:
+        assert gallery.classes() == dict.fromkeys(sorted(photos.THINGS), photos.ENROLLED)
+        files = sorted((recognized.gallery.parent / "demo_windows").glob("*.png"))
+        again = gallery.score(files).decide(0.05)
+    assert [each.verdict for each in again] == [each.verdict for each in recognized.verdicts]
+
+
+def test_the_page_begins_with_what_is_recognized(recognized: Recognized, tmp_path: Path) -> None:
+    photo = photos.load_photo("china.jpg")[150:350, 100:330]
+    (found,) = photos.find(photo, (10, 10, 200, 180))
+    why = photos.explain(recognized)
+    written = page.write_page(
+        tmp_path / "report.html", {"pagoda": found}, recognized, why, page.train_pair(epochs=1, width=4), rate=0.05
+    )
+    text = written.read_text()
+    order = [text.index(words) for words in ("see the rest of it", "against a gallery", "Why?", "points meet?")]
+    assert order == sorted(order)
+    assert text.count(photos.CREDIT) == 2
+    assert (tmp_path / "report_files" / "found-pagoda.png").is_file()
+
+
+def test_the_demo_ends_with_lines_to_type() -> None:
+    lines = _demo._next_lines(Path("my demo/demo.gallery"))
+    assert [line.split()[1] for line in lines] == ["enroll", "serve", "train"]
+    assert "'my demo/demo.gallery'" in lines[1]
