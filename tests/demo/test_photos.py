@@ -10,6 +10,7 @@ import pytest
 from corel.cli import _demo
 from corel.demo import page, photos
 from corel.demo.photos import Box, Recognized
+from corel.finding import find
 from corel.gallery import Gallery
 
 
@@ -59,7 +60,7 @@ def test_the_gallery_is_there_for_the_next_command(recognized: Recognized) -> No
 
 def test_the_page_begins_with_what_is_recognized(recognized: Recognized, tmp_path: Path) -> None:
     photo = photos.load_photo("china.jpg")[150:350, 100:330]
-    (found,) = photos.find(photo, (10, 10, 200, 180))
+    (found,) = find(photo, (10, 10, 200, 180))
     why = photos.explain(recognized)
     written = page.write_page(
         tmp_path / "report.html", {"pagoda": found}, recognized, why, page.train_pair(epochs=1, width=4), rate=0.05

@@ -53,7 +53,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(page: Path) -> None:
 
 
 def test_the_table_holds_the_evaluations_numbers_and_marks_the_highest(page: Path, case: Case) -> None:
-    html = text_of(page)
+    html = unescape(text_of(page))
     for row in case.evaluation.summary():
         assert re.search(rf"{re.escape(row.method)}</th><td>{row.exemplars}</td><td>{row.mean:.4f}", html)
     best = max((row for row in case.evaluation.summary() if row.exemplars == 20), key=lambda row: row.mean)
