@@ -186,7 +186,7 @@ def test_the_default_is_the_best_by_the_committed_evaluation() -> None:
 
 @pytest.mark.parametrize(
     ("name", "megabytes", "cloud", "miss"),
-    [("cifar10-16x10", 3, 100, 0.1), ("tiny-imagenet-16x10", 3, 100, 0.1), (CONTRASTIVE, 6, 128, 0.25)],
+    [("cifar10-16x10", 3, 100, 0.1), ("tiny-imagenet-16x10", 3, 100, 0.1), (CONTRASTIVE, 8, 128, 0.25)],
 )
 def test_a_shipped_backbone_is_small_and_comes_with_its_card_and_log(
     name: str, megabytes: float, cloud: int, miss: float
@@ -206,3 +206,20 @@ def test_a_shipped_backbone_is_small_and_comes_with_its_card_and_log(
     assert backbone.describe() in card
     for topic in ("Training data", "Apache-2.0", "Latents are not anonymous"):
         assert topic in card
+
+
+def test_pooled_features_are_stored_and_checked(tmp_path: Path) -> None:
+    backbone = Backbone.load()
+    features = np.random.default_rng(0).normal(size=(30, 384)).astype(np.float16).astype(np.float32)
+    path = tmp_path / "b.safetensors"
+    replace(backbone, pooled_background=features).save(path)
+    again = Backbone.load(path)
+    assert again.background_features is not None
+    np.testing.assert_array_equal(again.background_features, features)
+    assert again.digests[1] == replace(backbone, pooled_background=None).digest != again.digest
+    replace(backbone, pooled_background=features[:, 1:]).save(path)
+    with pytest.raises(ValueError, match=r"pooled background is \[30, 383\], not \[k, 384\]"):
+        Backbone.load(path)
+    autoencoder = Backbone.load("cifar10-16x10")
+    assert autoencoder.background_features is autoencoder.background
+    assert autoencoder.digests == (autoencoder.digest,)

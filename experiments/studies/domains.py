@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> None:
     arguments = folders(__name__, __doc__, argv, ("data",))
     settings = {"exemplars": EXEMPLARS, "draws": DRAWS}
     parts = [
-        Part(f"{encoder} → {dataset}", {**settings, "encoder": Backbone.load(encoder).digest},
+        Part(f"{encoder} → {dataset}", {**settings, "encoder": Backbone.load(encoder).digests[-1]},
              partial(measure, encoder, dataset, arguments.data))
         for encoder, dataset in product(shipped(), SETS)
     ]  # fmt: skip

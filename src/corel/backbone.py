@@ -29,6 +29,7 @@ from corel.encoders.vectors import Vectors
 from corel.images import ImageSet, Preparation, Rows, from_document
 
 KIND, VERSION = "corel backbone", 1
+POOLED = "pooled_background"  # the tensor of this name is in files of networks with features of their own
 
 # The best of the shipped ones on photographs that it was not trained on: experiments/results/stronger.json and
 # backbones.json. On other images it is not: experiments/results/domains.json.
@@ -53,6 +54,8 @@ class Backbone:
         background: latents of auxiliary images, float32 ``[k, B·D]``.
         metadata: where it comes from: configuration, data, version, what it was measured on.
         preparation: how an item becomes the network's input; default: stretch to its size, no normalization.
+        pooled_background: features of auxiliary images, float32 ``[k, F]``, of a network whose features are not its
+            latents; None in files from before there were any.
 
     Example:
         >>> import corel
@@ -71,6 +74,7 @@ class Backbone:
     background: NDArray[np.float32]
     metadata: dict[str, Any]
     preparation: Preparation | Rows = None  # type: ignore[assignment]  # set below
+    pooled_background: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         self.network.eval().requires_grad_(False)
@@ -94,10 +98,28 @@ class Backbone:
     @property
     def digest(self) -> str:
         """A hash of the weights, the scale and the background: latents of equal digests may be compared."""
+        return self._hash(self._tensors())
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The digest and, where the background has pooled features, the digest that the file had without them.
+
+        A gallery that was made before they were added knows the backbone by the latter; its latents are the same.
+        """
+        tensors = self._tensors()
+        pooled = tensors.pop(POOLED, None)
+        return (self.digest,) if pooled is None else (self.digest, self._hash(tensors))
+
+    @property
+    def background_features(self) -> NDArray[np.float32] | None:
+        """Features of auxiliary images ``[k, F]``: what the cosine score compares with; None in older files."""
+        return self.pooled_background if self.network.own_features else self.background
+
+    def _hash(self, tensors: dict[str, Tensor]) -> str:
         settings = [self.objective, self.network.architecture, self.eta, self.p, self.batch_size]
         settings += self._stored_preparation().values()  # nothing, for the default: older digests stay
         content = hashlib.sha256(repr(settings).encode())
-        for name, tensor in sorted(self._tensors().items()):
+        for name, tensor in sorted(tensors.items()):
             content.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
         return content.hexdigest()
 
@@ -143,8 +165,9 @@ class Backbone:
             network = _rebuild(document["objective"], document["architecture"], tensors)
             deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()
             preparation = from_document(document.get("preparation") or _default_preparation(network).document())
-            backbone = cls(network, document["objective"], document["eta"], document["p"],
-                           document["batch_size"], deaths, background, document["metadata"], preparation)  # fmt: skip
+            pooled = tensors[POOLED].float().numpy() if POOLED in tensors else None
+            backbone = cls(network, document["objective"], document["eta"], document["p"], document["batch_size"],
+                           deaths, background, document["metadata"], preparation, pooled)  # fmt: skip
             _check_shapes(backbone)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
@@ -214,7 +237,7 @@ class Backbone:
             f"corel backbone {self.digest[:12]}, objective {self.objective}, {self._size()}",
             f"latents     {space}",
             f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {self.batch_size}",
-            f"background  {len(self.background):,} auxiliary latents",
+            f"background  {len(self.background):,} auxiliary latents{self._pooled_note()}",
             f"{'looked at ' if self.objective in WRAPPED else 'trained on'}  "
             f"{data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
             *self._origin(),
@@ -255,11 +278,17 @@ class Backbone:
         stored = self.preparation.document()
         return {} if stored == _default_preparation(self.network).document() else {"preparation": stored}
 
+    def _pooled_note(self) -> str:
+        return "" if self.pooled_background is None else f", features of {len(self.pooled_background):,} of them"
+
     def _tensors(self) -> dict[str, Tensor]:
         weights = {f"network.{name}": tensor for name, tensor in self.network.stored_state().items()}
         # Half precision is plenty for a background: its rounding is far below the spread of the latents.
         background = torch.from_numpy(self.background).half()
-        return {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
+        tensors = {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
+        if self.pooled_background is not None:
+            tensors[POOLED] = torch.from_numpy(self.pooled_background).half()
+        return tensors
 
 
 def _default_preparation(network: Network) -> Preparation | Rows:
@@ -314,3 +343,6 @@ def _check_shapes(backbone: Backbone) -> None:
         raise ValueError(f"deaths are {list(backbone.deaths.shape)}, not [{backbone.branches}, 3]")
     if backbone.background.ndim != 2 or backbone.background.shape[1] != width:
         raise ValueError(f"the background is {list(backbone.background.shape)}, not [k, {width}]")
+    pooled, count = backbone.pooled_background, backbone.network.feature_count
+    if pooled is not None and (pooled.ndim != 2 or pooled.shape[1] != count or not len(pooled)):
+        raise ValueError(f"the pooled background is {list(pooled.shape)}, not [k, {count}]")

@@ -175,7 +175,7 @@ def test_json_holds_everything(result: Evaluation, tmp_path: Path, backbone: Bac
     assert document == json.loads(json.dumps(result.document()))
     assert document["config"]["backbone"] == backbone.digest
     assert (document["config"]["auxiliary"], document["config"]["dataset"]) == ("hues, auxiliary", "hues, train")
-    assert len(document["records"]) == 6 * 2 * 3 * 3
+    assert len(document["records"]) == 7 * 2 * 3 * 3
 
 
 def test_missing_records_are_named(result: Evaluation) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from corel.backbone import Backbone
-from corel.encoders import Autoencoder
+from corel.encoders import Autoencoder, ResidualNetwork
 from corel.encoders.base import Network
 from corel.gallery import Gallery, Verdict
 from corel.images import ImageSet
@@ -335,3 +335,28 @@ def test_verdicts_read_as_sentences() -> None:
     assert str(Verdict("a", "unsure", ("cat", "dog"), "cat", 0.3)) == "unsure: cat or dog"
     assert str(Verdict("a", "unsure", (), "cat", 0.06)) == "unsure: most like cat"
     assert str(Verdict("a", "stranger", (), "cat", 0.01)) == "stranger, most like cat"
+
+
+def test_a_gallery_survives_features_that_are_added_to_its_backbone(tmp_path: Path) -> None:
+    """The shipped encoder had no pooled features once: galleries know it by the digest it had without them."""
+    torch.manual_seed(0)
+    network = ResidualNetwork(branches=2, branch_dim=3, width=4, image_size=8)
+    auxiliary = np.concatenate([coloured(hue, 30, 100 + hue) for hue in range(3)])
+    latents, features = (part.numpy() for part in network.eval().embed(auxiliary))
+    older = Backbone(network, "contrastive", 1.0, 1.0, 30, np.ones((2, 3), np.float32), latents, {})
+    file, path = tmp_path / "b.safetensors", tmp_path / "old.gallery"
+    older.save(file)
+    with Gallery.open(path, file, create=True) as gallery:
+        gallery.enroll("red", coloured(0, 20, 1))
+        expected = gallery.score(coloured(0, 5, 2)).scores
+    newer = replace(Backbone.load(file), pooled_background=features)
+    assert newer.digests == (newer.digest, older.digest)
+    newer.save(file)
+    with Gallery.open(path) as gallery:
+        assert gallery.backbone.pooled_background is not None
+        np.testing.assert_array_equal(gallery.score(coloured(0, 5, 2)).scores, expected)
+        gallery.enroll("red", coloured(0, 20, 3))
+        assert gallery.classes() == {"red": 40}
+    other = replace(newer, eta=2.0)
+    with pytest.raises(ValueError, match="was made with the backbone"):
+        Gallery.open(path, other)

@@ -36,6 +36,7 @@ class Network(nn.Module, ABC):
         encoder: maps what `prepare` returns to latents ``[n, branches·branch_dim]``.
         input_shape: the shape of one prepared item, without the batch.
         half_weights: whether a backbone keeps matrices and kernels in half precision.
+        own_features: whether its features are others than its latents.
         sizes: how many items an encoder call may have, ascending. Kernels choose their order of summation by the size
             of a batch; with few sizes a latent does not depend on its batch. 32 is as fast as any on a CPU, and 8
             keeps a single image cheap.
@@ -43,6 +44,7 @@ class Network(nn.Module, ABC):
     """
 
     half_weights: ClassVar[bool] = False
+    own_features: ClassVar[bool] = False
     sizes: ClassVar[tuple[int, ...]] = (8, 32)
 
     architecture: dict[str, int]

@@ -26,6 +26,7 @@ class ResidualNetwork(Network):
     """
 
     half_weights = True
+    own_features = True
 
     def __init__(
         self, branches: int = 16, branch_dim: int = 10, width: int = 32, channels: int = 3, image_size: int = 32

@@ -15,7 +15,7 @@ from corel.backbone import WRAPPED, Backbone
 from corel.encoders import FeatureHead
 from corel.encoders.base import channels_last
 from corel.evaluation._labelled import Labelled
-from corel.oneclass import ClassBank, backbone_settings
+from corel.oneclass import ClassBank, backbone_settings, compared_rows
 
 NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars
 AROUND = 50  # background latents whose mean distance says how empty the space around an item is
@@ -39,14 +39,22 @@ def methods(
     backbone: Backbone, train: Labelled, test: Labelled, scores: Sequence[str], *, controls: bool, progress: bool
 ) -> list[Method]:
     """Our scores on the backbone's latents and, with `controls`, the same without training and without the score."""
-    latents = tuple(backbone.encode(data.items, progress=progress) for data in (train, test))
-    ours = [_ball_score(score, score, latents, backbone_settings(backbone)) for score in scores]
+    embedded = [backbone.embed(data.items, progress=progress) for data in (train, test)]
+    latents = tuple(found.latents for found in embedded)
+    ours = [
+        _bank_score(score, tuple(compared_rows(score, found) for found in embedded), backbone_settings(backbone, score))
+        for score in scores
+    ]
     if not controls:
         return ours
     without_training = []
     if backbone.objective not in WRAPPED:  # a wrapped encoder was trained elsewhere, and cannot be untrained
         plain, settings = _untrained(backbone, train, test, latents, progress=progress)
-        without_training = [_ball_score(f"{score}, untrained encoder", score, plain, settings) for score in scores]
+        without_training = [
+            _bank_score(f"{score}, untrained encoder", plain, {**settings, "method": score})
+            for score in scores
+            if score != "cosine"  # its features are what the encoder knows before it makes latents
+        ]
     name, raw = _without_encoder(train, test)
     return [
         *ours,
@@ -59,12 +67,12 @@ def methods(
     ]
 
 
-def _ball_score(name: str, score: str, latents: tuple[Latents, ...], settings: dict[str, Any]) -> Method:
-    train, test = latents
+def _bank_score(name: str, rows: tuple[Latents, ...], settings: dict[str, Any]) -> Method:
+    train, test = rows
 
     def evaluate(chosen: Indices) -> Doubles:
         offsets = np.arange(len(chosen) + 1) * chosen.shape[1]
-        return ClassBank(train[chosen.ravel()], offsets, **settings, method=score).scores(test)  # type: ignore[arg-type]
+        return ClassBank(train[chosen.ravel()], offsets, **settings).scores(test)
 
     return Method(name, evaluate)
 

@@ -37,7 +37,7 @@ def evaluate(
             pair of arrays: vectors ``[n, features]``, and n labels of any kind, whose distinct values are the classes.
         test: The same of the same classes.
         exemplars: Items enrolled per class; smaller draws are the beginnings of larger ones.
-        scores: `"count"`, `"contrast"` or both.
+        scores: Any of `"count"`, `"contrast"` and, for a backbone with features of its background, `"cosine"`.
         draws: How often the exemplars are drawn anew.
         seed: Decides the draws, class by class.
         controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also

@@ -32,13 +32,15 @@ def load(path: Path, stored: BackboneReference | None, given: BackboneLike | Non
         backbone = Backbone.load(wanted)
         name = str(wanted) if str(wanted) in shipped() else str(Path(wanted).absolute())
     if stored is not None:
-        check_backbone(path, stored, refer(backbone, name))
+        check_backbone(path, stored, refer(backbone, name, stored))
     return backbone, name
 
 
-def refer(backbone: Backbone, name: str) -> BackboneReference:
-    """Give what a gallery notes down of its backbone."""
-    return BackboneReference(name, backbone.digest, backbone.branches * backbone.branch_dim)
+def refer(backbone: Backbone, name: str, stored: BackboneReference | None = None) -> BackboneReference:
+    """Give what a gallery notes down of its backbone; one that knows it by an older digest goes on doing so."""
+    known = stored is not None and stored.digest in backbone.digests
+    digest = stored.digest if stored is not None and known else backbone.digest
+    return BackboneReference(name, digest, backbone.branches * backbone.branch_dim)
 
 
 def _find(path: Path, stored: BackboneReference) -> Backbone:
@@ -49,7 +51,7 @@ def _find(path: Path, stored: BackboneReference) -> Backbone:
             candidate = Backbone.load(name)
         except (OSError, ValueError):
             continue
-        if refer(candidate, name) == BackboneReference(name, stored.digest, stored.dimension):
+        if refer(candidate, name, stored) == BackboneReference(name, stored.digest, stored.dimension):
             return candidate
     raise FileNotFoundError(
         f"the backbone of {path}, {stored.name} ({stored.digest[:12]}), is not where it was; "

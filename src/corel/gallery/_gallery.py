@@ -148,7 +148,7 @@ class Gallery:
         if not len(items):
             raise ValueError("there is no image or vector to enrol; give at least one")
         exemplars = self._encode(items, names, progress=progress)
-        added = self._store.add(_backbone_lookup.refer(*self._backbone), exemplars)
+        added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), exemplars)
         counts = dict.fromkeys(names, 0)
         for each, new in zip(names, added, strict=True):
             counts[each] += new

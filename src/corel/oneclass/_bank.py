@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from corel.oneclass import _contrast, _cpu, _torch
+from corel.oneclass import _cpu, _torch
 from corel.oneclass._checks import (
     Latents,
     Method,
@@ -27,8 +27,9 @@ from corel.oneclass._checks import (
     computing_device,
     resolve_method,
 )
-from corel.oneclass._explain import Explanation, explain_points
-from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
+from corel.oneclass._explain import Explanation
+from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing
+from corel.oneclass._measures import Balls, Cosines, Measure, transposed
 
 
 class Space(Protocol):
@@ -42,13 +43,42 @@ class Space(Protocol):
     def p(self) -> float: ...
     @property
     def background(self) -> Points: ...
+    @property
+    def background_features(self) -> Points | None: ...
 
 
-def backbone_settings(backbone: Space) -> dict[str, Any]:
-    """The `branches`, `radius` and `background` with which a backbone's latents are to be scored."""
+class Embedded(Protocol):
+    """What scoring reads of embedded items."""
+
+    @property
+    def latents(self) -> Any: ...
+    @property
+    def features(self) -> Any: ...
+
+
+def preferred_method(backbone: Space) -> Method:
+    """The sharpest method that a backbone allows: cosine where it has features of its background, else contrast."""
+    return "contrast" if backbone.background_features is None else "cosine"
+
+
+def compared_rows(method: str, embedding: Embedded) -> Any:
+    """What a method compares: features for cosine, latents for the others."""
+    return embedding.features if method == "cosine" else embedding.latents
+
+
+def backbone_settings(backbone: Space, method: str = "auto") -> dict[str, Any]:
+    """The settings with which a backbone's items are to be scored, as `compared_rows` gives them.
+
+    `"auto"` is contrast here, for it is asked to score latents.
+    """
+    if method == "cosine":
+        if backbone.background_features is None:
+            raise ValueError('this backbone has no features of its background; use method="contrast", or train it anew')
+        return {"branches": 1, "radius": 1.0, "background": backbone.background_features, "method": method}
     if backbone.p != 1:
         raise ValueError(f"scores count in L1 balls but the backbone was trained with p={backbone.p:g}; train with p=1")
-    return {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
+    settings = {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
+    return settings if method == "auto" else {**settings, "method": method}
 
 
 class Assessment(NamedTuple):
@@ -133,15 +163,15 @@ class ClassBank:
         for growth in np.unique(growths):
             chosen = np.flatnonzero(growths == growth)
             raw: Doubles = kernels.score(points, scales * growth, self._only(chosen))
-            likeness[:, chosen] = raw if self._logarithmic else raw * growth
+            likeness[:, chosen] = raw if self._measure.logarithmic else raw * growth
         return np.asarray(likeness + self._mean_constant)
 
     def peer_likeness(self, divisors: ArrayLike | None = None) -> Doubles:
         """Each exemplar's likeness `[M]` to its own class, itself left out; divisors `[C]` as in `likeness`."""
         peers, scales = self._standing
         growths = np.repeat(self._growths(divisors), self.sizes)
-        raw = _cpu.combine(peers, scales * growths, self._logarithmic)
-        return np.asarray((raw if self._logarithmic else raw * growths) + self._mean_constant)
+        raw = _cpu.combine(peers, scales * growths, self._measure.logarithmic)
+        return np.asarray((raw if self._measure.logarithmic else raw * growths) + self._mean_constant)
 
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
         """Exact full-conformal p-values `[n, C]`, as `assess` gives them."""
@@ -165,7 +195,7 @@ class ClassBank:
     def leave_one_out(self) -> Doubles:
         """The score `[M]` of each exemplar in its class's bag with one more point, far from all."""
         peers, scales = self._standing
-        return np.repeat(self._constants, self.sizes) + _cpu.combine(peers, scales, self._logarithmic)
+        return np.repeat(self._constants, self.sizes) + _cpu.combine(peers, scales, self._measure.logarithmic)
 
     def thresholds(self, rate: float) -> Doubles:
         """Per class the ⌊rate·(m + 1)⌋-th smallest leave-one-out score, −∞ where m + 1 < 1/rate.
@@ -179,14 +209,15 @@ class ClassBank:
 
     def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
-        points = self._split(self._latents(z, "z"))
+        measure, points = self._measure, self._measure.points(self._latents(z, "z"))
         index = range(len(self.sizes))[index]
-        bag = slice(self.offsets[index], self.offsets[index + 1])
-        masses = _cpu.mass(points, np.ascontiguousarray(self._classes.exemplars[:, :, bag]), self._window)
+        bag = measure.points(self.exemplars[self.offsets[index] : self.offsets[index + 1]])
+        masses: Integers = measure.cpu.mass(points, transposed(bag), measure.window)
         parts: Doubles = masses.astype(np.float64)
-        if self._logarithmic:
-            parts = np.log1p(masses * self._scales(points, _cpu)) + self._constants[index] / self.branches
-        return explain_points(points, self._split(self.exemplars)[bag], self.radius, parts, self._shares(points))
+        if measure.logarithmic:
+            shared = self._constants[index] / masses.shape[1]
+            parts = np.log1p(masses * measure.scales(points, measure.cpu)) + shared
+        return measure.explain(points, bag, parts)
 
     def _growths(self, divisors: ArrayLike | None) -> Doubles:
         """The factors `[C]` that bring each class's sums to the bank's mean size."""
@@ -194,7 +225,7 @@ class ClassBank:
 
     @property
     def _mean_constant(self) -> Doubles:
-        return _contrast.constant(self.sizes.mean(), self.branches) * self._logarithmic
+        return self._measure.constants(self.sizes.mean())
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
@@ -209,23 +240,28 @@ class ClassBank:
             )
         return latents
 
-    def _split(self, latents: Points) -> Points:
-        return latents.reshape(len(latents), self.branches, latents.shape[1] // self.branches)
-
     def _query(self, z: Latents) -> _Query:
-        points, device = self._split(self._latents(z, "z")), computing_device(z)
+        points, device = self._measure.points(self._latents(z, "z")), computing_device(z)
         if device is None:
-            return _Query(points, _cpu, self._scales(points, _cpu))
+            return _Query(points, self._measure.cpu, self._measure.scales(points, self._measure.cpu))
         moved = torch.from_numpy(points).to(device)
-        return _Query(moved, _torch, self._scales(moved, _torch))
+        return _Query(moved, _torch, self._measure.scales(moved, _torch))
 
-    @property
-    def _logarithmic(self) -> bool:
-        return self.method == "contrast"
+    @cached_property
+    def _measure(self) -> Measure:
+        if self.method == "cosine":
+            assert self.background is not None
+            return Cosines(self.background)
+        dtype = self.exemplars.dtype.type
+        return Balls(self.branches, self.radius, dtype, self.background, logarithmic=self.method == "contrast")
+
+    @cached_property
+    def _points(self) -> Points:
+        return self._measure.points(self.exemplars)
 
     @cached_property
     def _classes(self) -> Classes:
-        return Classes(_transposed(self._split(self.exemplars)), self.offsets, self._window, self._logarithmic)
+        return Classes(transposed(self._points), self.offsets, self._measure.window, self._measure.logarithmic)
 
     def _only(self, chosen: Integers) -> Classes:
         """Some of the classes."""
@@ -234,37 +270,14 @@ class ClassBank:
         return self._classes._replace(exemplars=self._classes.exemplars[:, :, rows], offsets=offsets)
 
     @cached_property
-    def _background_columns(self) -> Points:
-        assert self.background is not None
-        return _transposed(self._split(self.background))
-
-    @cached_property
-    def _window(self) -> Window:
-        shape = _contrast.exponential if self._logarithmic else _contrast.ball
-        return shape(self.radius, self.exemplars.dtype.type)
-
-    @cached_property
     def _constants(self) -> Doubles:
-        return _contrast.constant(self.sizes, self.branches) * self._logarithmic
+        return self._measure.constants(self.sizes)
 
     @cached_property
     def _standing(self) -> Standing:
-        points = self._split(self.exemplars)
-        return Standing(_cpu.mass_peers(points, self._classes), np.ascontiguousarray(self._scales(points, _cpu).T))
-
-    def _scales(self, points: Any, kernels: ModuleType) -> Doubles:
-        if not self._logarithmic:
-            return np.ones(points.shape[:2])
-        masses: Integers = kernels.mass(points, self._background_columns, self._window)
-        return _contrast.scales(masses, self._background_columns.shape[2])
-
-    def _shares(self, points: Points) -> Doubles | None:
-        """Share of the background within the radius `[n, B]`."""
-        if self.background is None or not len(self.background):
-            return None
-        ball = _contrast.ball(self.radius, self.exemplars.dtype.type)
-        shares: Doubles = _cpu.mass(points, self._background_columns, ball) / len(self.background)
-        return shares
+        kernels, points = self._measure.cpu, self._points
+        scales = self._measure.scales(points, kernels)
+        return Standing(kernels.mass_peers(points, self._classes), np.ascontiguousarray(scales.T))
 
 
 def allowed_rejections(rate: float, size: int) -> int:
@@ -287,7 +300,3 @@ def check_support(rate: float, sizes: Iterable[int]) -> None:
 def _kth_smallest(scores: Doubles, k: int) -> float:
     """The k-th smallest score; −∞ for k = 0, and +∞ beyond the last."""
     return float(np.concatenate([[-np.inf], np.sort(scores), [np.inf]])[k])
-
-
-def _transposed(points: Points) -> Points:
-    return np.ascontiguousarray(points.transpose(1, 2, 0))

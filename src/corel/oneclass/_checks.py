@@ -12,7 +12,7 @@ from torch import Tensor
 from corel._errors import ArgumentError
 from corel.oneclass._kernel import Integers, Points
 
-Method: TypeAlias = Literal["auto", "count", "contrast"]
+Method: TypeAlias = Literal["auto", "count", "contrast", "cosine"]
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None
 Latents: TypeAlias = ArrayLike | Tensor
@@ -36,14 +36,16 @@ def computing_device(z: Latents) -> torch.device | None:
     return z.device if isinstance(z, Tensor) and z.device.type not in ("cpu", "mps") else None
 
 
-def resolve_method(method: Method, background: object) -> Method:
+def resolve_method(method: Method, background: Points | None) -> Method:
     """The method that `"auto"` stands for: contrast where there is a background, else count."""
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(map(repr, get_args(Method)))}, not {method!r}")
-    if method == "contrast" and background is None:
+    if method in ("contrast", "cosine") and background is None:
         raise ArgumentError(
-            "method", 'is "contrast", which compares with a background; pass background=latents [G, branches·dim]'
+            "method", f'is "{method}", which compares with a background; pass background=rows [G, columns] like them'
         )
+    if method == "cosine" and background is not None and not len(background):
+        raise ArgumentError("background", "has no rows; a cosine is measured from their mean, so give some")
     if method == "auto":
         return "count" if background is None else "contrast"
     return method

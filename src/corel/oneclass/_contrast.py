@@ -29,12 +29,12 @@ RESOLUTION = 64  # steps per radius at which the exponential is tabulated
 
 def ball(radius: float, dtype: type[np.floating[Any]]) -> Window:
     """The window of the count: 1 up to the radius."""
-    return Window(dtype(radius), dtype(0), np.empty(0, np.int32))
+    return Window(dtype(radius), dtype(0), np.empty(0, np.int32), dtype(0))
 
 
 def exponential(radius: float, dtype: type[np.floating[Any]], sharpness: float = SHARPNESS) -> Window:
     """The window of the contrast: exp(−sharpness·d/radius)."""
-    return Window(dtype(radius), dtype(RESOLUTION / radius), _table(sharpness))
+    return Window(dtype(radius), dtype(RESOLUTION / radius), _table(sharpness), dtype(0))
 
 
 def scales(background_masses: Integers, background_size: int) -> Doubles:

@@ -39,8 +39,9 @@ class OneClass(OutlierMixin, BaseEstimator):
         branches: The parts B into which the columns `[n, B·D]` of a latent are split.
         radius: L1 distance within which exemplars count; the η the encoder was trained for.
         method: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
-            the class's rate of neighbours, weighed by their distance, to the background's, summed; `"auto"`, contrast
-            where a background is given, else count.
+            the class's rate of neighbours, weighed by their distance, to the background's, summed; `"cosine"`, on
+            whitened unit vectors the log of the mean exp(cos/τ) to the exemplars over the same to the background, for
+            which branches and radius mean nothing; `"auto"`, contrast where a background is given, else count.
         background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
         rate: The false-alarm rate of `predict`: the share of in-class points it may reject.
 
@@ -77,8 +78,11 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     @classmethod
     def from_backbone(cls, backbone: Space, **settings: Any) -> OneClass:
-        """Take branches, radius and background from a backbone; `settings` override them."""
-        return cls(**{**backbone_settings(backbone), **settings})
+        """Take branches, radius and background from a backbone; `settings` override them.
+
+        Fit it to `Backbone.encode`'s latents, or with ``method="cosine"`` to the features of `Backbone.embed`.
+        """
+        return cls(**{**backbone_settings(backbone, settings.get("method", "auto")), **settings})
 
     def fit(self, X: ArrayLike, y: object = None) -> OneClass:
         """Enrol the rows of `X [m, B·D]`; nothing is optimised."""

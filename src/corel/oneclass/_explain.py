@@ -1,4 +1,4 @@
-"""Why a point got its score: the exemplars in its balls, branch by branch."""
+"""Why a point got its score: the exemplars in its balls, branch by branch, or those that are like it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corel.oneclass._kernel import Doubles, Integers, Points, Real
+from corel.oneclass._kernel import Doubles, Integers, Points, Real, Window
 
 
 class Explanation(NamedTuple):
     """Why one point got its score from one class.
+
+    The cosine score has one branch. Its neighbors are the exemplars that weigh more than the background does on
+    average, and their distances are 1 − cosine.
 
     Attributes:
         counts: Exemplars inside the ball of each branch `[B]`.
@@ -28,13 +31,28 @@ class Explanation(NamedTuple):
     parts: Doubles
 
 
-def explain_points(
+def explain_balls(
     points: Points, bag: Points, radius: float, parts: Doubles, shares: Doubles | None
 ) -> list[Explanation]:
     """Explain points `[n, B, D]` against the exemplars `[m, B, D]` of one class, given the parts of their scores."""
     limit = bag.dtype.type(radius)
     rates = [None] * len(points) if shares is None else shares
     return [_explain(_distances(point, bag), limit, *rest) for point, *rest in zip(points, parts, rates, strict=True)]
+
+
+def explain_cosines(
+    points: Points, bag: Points, background: Points, window: Window, parts: Doubles, length: int
+) -> list[Explanation]:
+    """Explain unit vectors `[n, 1, F]` from the exemplars `[1, F, m]` of a class and the background `[1, F, G]`."""
+    near, around = (points[:, 0] @ columns[0] for columns in (bag, background))
+    weights = window.weights[((window.largest - around) * window.steps).astype(np.int64)]
+    # The smallest product at which an exemplar weighs more than the background's mean.
+    heavier = np.searchsorted(-window.weights, -weights.mean(axis=1), side="left")
+    limits = [float(window.largest) - steps / float(window.steps) for steps in heavier]
+    return [
+        _explain((1 - row / length**2)[:, None], 1 - limit / length**2, part, np.mean(others > limit, keepdims=True))
+        for row, limit, part, others in zip(near, limits, parts, around, strict=True)
+    ]
 
 
 def _explain(distances: Points, radius: Real, parts: Doubles, rates: Doubles | None) -> Explanation:

@@ -27,11 +27,15 @@ FACTORS = 16  # branches multiplied before a logarithm is taken: far from overfl
 
 
 class Window(NamedTuple):
-    """How much an exemplar weighs at a distance: 1 within `radius`, or ``weights[distance·steps]``, its last beyond."""
+    """How much an exemplar weighs at a distance: 1 within `radius`, or ``weights[distance·steps]``, its last beyond.
+
+    Where unit vectors are compared, their distance is how far their product lies below `largest`.
+    """
 
     radius: Real
     steps: Real
     weights: Integers
+    largest: Real
 
 
 class Classes(NamedTuple):
@@ -56,6 +60,10 @@ class Ranks(NamedTuple):
     scores: Doubles
     below: Integers
     tied: Integers
+
+    def rows(self, chosen: slice) -> Ranks:
+        """Those of some points, to be filled in place."""
+        return Ranks(self.scores[chosen], self.below[chosen], self.tied[chosen])
 
 
 @subkernel

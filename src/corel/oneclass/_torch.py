@@ -44,12 +44,18 @@ def _weights(points: Tensor, columns: Points, window: Window) -> Iterator[tuple[
     step = max(1, CELLS // max(1, exemplars.shape[0] * exemplars.shape[2]))
     for start in range(0, max(1, len(points)), step):
         chunk = points[start : start + step]
-        weights = [_weigh(_distances(chunk[:, j], branch), window) for j, branch in enumerate(exemplars)]
+        weights = [_weigh(_distances(chunk[:, j], branch, window), window) for j, branch in enumerate(exemplars)]
         yield slice(start, start + step), torch.stack(weights)
 
 
-def _distances(points: Tensor, exemplars: Tensor) -> Tensor:
-    """L1 distances `[rows, M]` of `points [rows, D]` to `exemplars [D, M]`; coordinates are added in their order."""
+def _distances(points: Tensor, exemplars: Tensor, window: Window) -> Tensor:
+    """Distances `[rows, M]` of `points [rows, D]` to `exemplars [D, M]`, as the window weighs them.
+
+    L1 distances add the coordinates in their order. Products of unit vectors are exact in any order, in float64 also
+    where matrix products of float32 are allowed to round more.
+    """
+    if window.largest:
+        return float(window.largest) - (points.double() @ exemplars.double()).float()
     total = points.new_zeros(len(points), exemplars.shape[1])
     for coordinate, values in zip(points.unbind(1), exemplars, strict=True):
         total += (coordinate[:, None] - values).abs_()
