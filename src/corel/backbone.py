@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from corel import objectives
-from corel._io import tensorfile
+from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import printable
 from corel._version import __version__
@@ -174,6 +175,24 @@ class Backbone:
         return backbone
 
     @classmethod
+    def from_pretrained(cls, name_or_path: str | os.PathLike[str], revision: str | None = None) -> Backbone:
+        """Open a backbone as `load` does, or one in a repository ``owner/name`` on the Hugging Face Hub.
+
+        A shipped name or an existing file never touches the network.
+        """
+        local = str(name_or_path) in shipped() or Path(name_or_path).exists()
+        if local or not hub.is_repository(str(name_or_path)):
+            return cls.load(name_or_path)
+        return cls.load(hub.download(str(name_or_path), revision))
+
+    def push_to_hub(self, repository: str, *, private: bool = False) -> str:
+        """Upload the file and its card to ``owner/name`` on the Hugging Face Hub, and give the address."""
+        with tempfile.TemporaryDirectory() as place:
+            self.save(Path(place, hub.FILE))
+            Path(place, hub.CARD).write_text(self._card(repository))
+            return hub.upload(repository, Path(place), private=private)
+
+    @classmethod
     def wrap(
         cls,
         encoder: Any,
@@ -272,6 +291,15 @@ class Backbone:
         name = "vectors" if self.on_vectors else "images"
         content = to_onnx(self.network.encoder, torch.zeros(2, *self.network.input_shape), name, ["latents"])
         write_atomically(Path(path), content)
+
+    def _card(self, repository: str) -> str:
+        """Give the page that the Hub shows; a shipped backbone brings its own."""
+        front = "---\nlibrary_name: corel\ntags: [one-class, persistent-homology]\n---\n\n"
+        own = [name for name in shipped() if Backbone.load(name).digest == self.digest]
+        if own:
+            return front + (resources.files("corel") / "backbones" / f"{own[0]}.md").read_text(encoding="utf-8")
+        use = f'```python\nimport corel\n\nbackbone = corel.Backbone.from_pretrained("{repository}")\n```'
+        return f"{front}# {repository}\n\n{use}\n\n```\n{self.describe()}\n```\n"
 
     def _stored_preparation(self) -> dict[str, Any]:
         """Give what the file says of the preparation; nothing, where it is the default."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -64,7 +65,8 @@ def test_no_part_of_a_help_text_is_taken_for_markup() -> None:
 
 
 def test_version(corel: Corel) -> None:
-    assert corel("--version").output == f"corel {__version__}\n"
+    said = corel("--version").output
+    assert said.startswith(f"corel {__version__}, torch {torch.__version__}, ")
 
 
 def test_a_mistyped_command_or_option_exits_with_2(corel: Corel) -> None:
@@ -128,3 +130,16 @@ def test_a_warning_is_a_sentence() -> None:
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stderr == "corel: mind the gap\n"
+
+
+def test_the_module_is_the_command() -> None:
+    run = subprocess.run([sys.executable, "-m", "corel", "--help"], capture_output=True, text=True, check=True)
+    assert "enroll" in run.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "corel", "--show-completion", shell], capture_output=True, text=True, check=True
+    )
+    assert "COMPLETE" in run.stdout

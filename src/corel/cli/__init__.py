@@ -76,7 +76,10 @@ def _usage(error: Any) -> str:
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"corel {__version__}")
+        import torch
+
+        device = torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+        typer.echo(f"corel {__version__}, torch {torch.__version__}, {device}")
         raise typer.Exit
 
 
@@ -84,7 +87,7 @@ app = typer.Typer(
     name="corel",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Every command has an example: corel score --help. With --debug an error shows its traceback.",
@@ -98,7 +101,7 @@ def corel(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop."),
     ] = False,
 ) -> None:
-    """Recognise a class from a handful of images, with one encoder that was trained once."""
+    """Recognize a class from a handful of images, with one encoder that was trained once."""
 
 
 for group in (_demo, _gallery, _find, _evaluate, _train):

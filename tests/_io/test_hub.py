@@ -1,0 +1,92 @@
+"""The Hub's own client against a server on this machine; local files without any network."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from corel.backbone import Backbone
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.safetensors"
+    Backbone.load("tiny-imagenet-16x10").save(path)
+    return path
+
+
+@pytest.fixture
+def hub(small: Path) -> Iterator[str]:
+    """Serve one file as the Hub does: its size, hash and commit in the headers."""
+    content = small.read_bytes()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self._answer()
+
+        def do_GET(self) -> None:
+            self._answer()
+            self.wfile.write(content)
+
+        def _answer(self) -> None:
+            found = self.path.startswith("/someone/encoder/resolve/")
+            self.send_response(200 if found else 404)
+            self.send_header("X-Repo-Commit", COMMIT)
+            self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def run(code: str, place: Path, endpoint: str = "http://127.0.0.1:9") -> subprocess.CompletedProcess[str]:
+    """In a process of its own: the client reads its settings when it is imported."""
+    environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(place / "hub"), "HF_HUB_DISABLE_XET": "1"}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_repository_is_downloaded_once(hub: str, small: Path, tmp_path: Path) -> None:
+    code = "import corel; print(corel.Backbone.from_pretrained('someone/encoder').digest)"
+    first = run(code, tmp_path, hub)
+    assert first.stdout.strip() == Backbone.load(small).digest, first.stderr
+
+
+def test_what_is_not_there_has_a_sentence(hub: str, tmp_path: Path) -> None:
+    asked = run("import corel; corel.Backbone.from_pretrained('someone/else')", tmp_path, hub)
+    assert "cannot get backbone.safetensors of someone/else from the Hub" in asked.stderr
+
+
+@pytest.mark.parametrize("name", ["tiny-imagenet-16x10", "small.safetensors", "below/small.safetensors"])
+def test_local_names_never_import_the_client(
+    name: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "small.safetensors").write_bytes(small.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    code = f"import sys, corel; corel.Backbone.from_pretrained({name!r}); print('huggingface_hub' in sys.modules)"
+    assert run(code, tmp_path).stdout.strip() == "False"
+
+
+def test_the_card_shows_how_to_load_it(small: Path) -> None:
+    backbone = Backbone.load(small)
+    assert "# tiny-imagenet-16x10" in backbone._card("me/mine")  # a shipped one brings its own
+    backbone.eta = 3.0
+    card = backbone._card("me/mine")
+    assert 'from_pretrained("me/mine")' in card
+    assert backbone.describe() in card
