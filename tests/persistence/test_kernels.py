@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 
 import gudhi
 import numpy as np
@@ -19,7 +16,6 @@ from hypothesis import strategies as st
 from ripser import ripser
 from torch import Tensor
 
-from corel.losses import _fused_l1
 from corel.persistence import (
     boruvka,
     death_times,
@@ -28,7 +24,7 @@ from corel.persistence import (
     prim,
     reduction,
 )
-from corel.persistence.simd import lanes, steps, vectors
+from corel.persistence.simd import lanes
 from corel.persistence.simd.vectors import LANES
 from tests.persistence.clouds import CLOSED_FORMS, NORMS, Array, gaussian, kruskal, lattices, pairwise
 
@@ -137,15 +133,6 @@ def test_lanes_give_what_one_point_at_a_time_gives(b: int, dimension: int) -> No
     for cloud in (gaussian(1, b, dimension), gaussian(1, b, dimension).round()):
         expected = merge_edges(cloud.float().double())  # which is not for lanes; nor is rounding at issue here
         assert torch.equal(merge_edges(cloud.float()), expected)
-
-
-@pytest.mark.parametrize("kernels", [lanes, _fused_l1])
-def test_kernels_are_compiled_anew_when_their_instructions_change(kernels: ModuleType) -> None:
-    sources = [Path(str(module.__file__)).read_bytes() for module in (steps, vectors)]
-    digest = hashlib.sha256(b"".join(sources)).hexdigest()[:16]
-    assert digest == kernels.INSTRUCTIONS, (
-        f"{kernels.__name__} must name the digest {digest}, or numba's cache is stale"
-    )
 
 
 def test_an_array_in_another_order_is_left_to_the_other_kernel() -> None:

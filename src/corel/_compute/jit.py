@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -33,6 +35,12 @@ def jit(function: Kernel) -> Kernel:
             return compiled(*arguments)
 
     return cast("Kernel", call)
+
+
+def digest(folder: Path) -> int:
+    """A number that changes with any Python file of a folder, to be captured in a kernel's closure."""
+    content = b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))
+    return int.from_bytes(hashlib.sha256(content).digest()[:7])
 
 
 def subkernel(function: Kernel) -> Kernel:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from corel._compute.jit import jit, subkernel
 from corel._compute.threads import run_chunks
-from corel.persistence.simd import lanes
+from corel.persistence import simd
 
 Array: TypeAlias = npt.NDArray[Any]
 Scalar: TypeAlias = Any  # a number of the width that the kernel is compiled for
@@ -47,11 +47,16 @@ def merge_edges(clouds: Array, p: float, *, in_order: bool = True) -> tuple[Arra
 
 
 def _merge(clouds: Array, p: float, first: int, edges: Array, powers: Array) -> Any:
-    """Write edges and powers in Prim's order, by `lanes` for p = 1 on float32 as long as all is finite."""
-    done = lanes.merge_edges(clouds, edges, powers) if p == 1 else 0
+    """Write edges and powers in Prim's order, by vector instructions for p = 1 on float32 while all is finite."""
+    done = simd.merge_edges(clouds, edges, powers) if p == 1 else 0
     if done == len(clouds):
         return 0
-    return _prim(clouds[done:], p, _INFINITY[clouds.dtype], first + done, edges[done:], powers[done:])
+    return merge_plainly(clouds[done:], p, first + done, edges[done:], powers[done:])
+
+
+def merge_plainly(clouds: Array, p: float, first: int, edges: Array, powers: Array) -> Any:
+    """Write edges and powers in Prim's order by plain numba; returns the trouble, clouds counted from `first`."""
+    return _prim(clouds, p, _INFINITY[clouds.dtype], first, edges, powers)
 
 
 @jit

@@ -1,42 +1,43 @@
 """Prim's algorithm under L1 on float32, the case of nearly every training step, on rows of sixteen lanes.
 
-Many small clouds of one size step together, one in each lane: a cloud alone gives a vector little to do, since every
-step ends in a search across lanes. Larger clouds, and what is left of the small ones, go one by one, sixteen of their
-points in a row. Loops over lanes are vector instructions (`steps`): in numba they would go through memory at every
-coordinate, since the compiler must allow for arrays that overlap.
+Small clouds of one size step together, one in each lane: a single cloud gives a vector little to do, since every step
+ends in a search across lanes. Larger clouds, and the remainder of the small ones, go one by one with sixteen of their
+points in a row. Loops over lanes are vector instructions (`steps`). numba's own loops would go through memory at every
+coordinate, because its compiler must assume that arrays overlap.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from corel._compute.jit import jit, subkernel
+from corel._compute.jit import digest, jit, subkernel
 from corel.persistence.simd.steps import INFINITY, offer, offer_all, take, transpose
 from corel.persistence.simd.vectors import LANES
 
 Array = Any
-INSTRUCTIONS = "0f0508007e5d5147"  # digest of steps.py and vectors.py: see there
-MOST_POINTS = 2048  # sixteen larger clouds leave the cache, where one by one each would fit
+MOST_POINTS = 2048  # sixteen larger clouds do not fit into the cache together, but each does by itself
 
 
 def merge_edges(clouds: Array, edges: Array, lengths: Array) -> int:
-    """Write the edges and L1 lengths of the first clouds of ``[n, b, D]``, in Prim's order; returns of how many.
+    """Write the edges and L1 lengths of ``clouds [n, b, D]`` in Prim's order; returns how many clouds are done.
 
-    It ends at a value or an edge that is not finite; the rest is left to others.
+    It stops early at a value or a length that is not finite, and does nothing for arrays it is not made for. The caller
+    gives the rest to `prim.merge_plainly`.
     """
     n, b, _ = clouds.shape
     if clouds.dtype != np.float32 or b < 2 or not clouds.flags.c_contiguous:
         return 0
     together = n // LANES * LANES if b <= MOST_POINTS else 0
-    done: int = _by_sixteen(clouds[:together], edges, lengths) if together else 0
+    done: int = _KERNELS[0](clouds[:together], edges, lengths) if together else 0
     if done < n and done == together:
-        done += _one_by_one(clouds[done:], edges[done:], lengths[done:])
+        done += _KERNELS[1](clouds[done:], edges[done:], lengths[done:])
     return done
 
 
-@jit
+@subkernel
 def _by_sixteen(clouds: Array, edges: Array, lengths: Array) -> Any:
     n, b, dimension = clouds.shape
     places = _rows(b * dimension, np.float32).reshape(b, dimension, LANES)
@@ -57,13 +58,13 @@ def _by_sixteen(clouds: Array, edges: Array, lengths: Array) -> Any:
             take(vertex, chosen, last, joining[step + 1])
             take(parent, chosen, last, parents[step])
             take(best, chosen, last, deaths[step])
-        if deaths.max() >= INFINITY:  # of an overflow, or of a value that is not finite
+        if deaths.max() >= INFINITY:  # an overflow, or a value that is not finite
             return first
         _store(deaths, joining[1:], parents, edges[first : first + LANES], lengths[first : first + LANES])
     return n
 
 
-@jit
+@subkernel
 def _one_by_one(clouds: Array, edges: Array, lengths: Array) -> Any:
     n, b, dimension = clouds.shape
     rows = (b - 2) // LANES + 1
@@ -89,7 +90,7 @@ def _one_by_one(clouds: Array, edges: Array, lengths: Array) -> Any:
 
 @subkernel
 def _rows(count: int, dtype: Any) -> Array:
-    """Rows of lanes that begin where a line of the cache does: a vector across two of them takes twice as long."""
+    """Rows that start at a cache line: a vector across two lines takes twice as long to load."""
     memory = np.empty((count + 1) * LANES, dtype)
     start = -memory.ctypes.data % 64 // 4
     return memory[start : start + count * LANES].reshape(count, LANES)
@@ -97,7 +98,7 @@ def _rows(count: int, dtype: Any) -> Array:
 
 @subkernel
 def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> None:
-    """Vertex 0 is the tree, the others are outside. Slots without one are infinitely far."""
+    """Vertex 0 is the tree, the others are outside. Empty slots are infinitely far."""
     coordinates[-1] = np.inf
     for d in range(len(joined)):
         joined[d] = cloud[0, d]
@@ -111,7 +112,7 @@ def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> Non
 def _move_into_tree(
     slot: int, last: int, coordinates: Array, joined: Array, best: Array, parent: Array, vertex: Array
 ) -> None:
-    """The vertex leaves its slot, the last one takes its place, so that the outside stays dense."""
+    """The vertex leaves its slot and the last one takes its place, so that the outside stays dense."""
     for d in range(len(joined)):
         joined[d] = coordinates[slot // LANES, d, slot % LANES]
         coordinates[slot // LANES, d, slot % LANES] = coordinates[last // LANES, d, last % LANES]
@@ -129,7 +130,7 @@ def _settle(ties: int, best: Array, parent: Array, vertex: Array, chosen: Array)
 
 @subkernel
 def _first(best: Array, parent: Array, vertex: Array) -> Any:
-    """Where the shortest edge ends outside; of equals that with the smallest (i, j), as in every kernel."""
+    """The slot with the shortest edge; among equals the smallest (i, j), as in every kernel."""
     chosen, low, high = 0, vertex[0], vertex[0]
     for v in range(len(best)):
         if best[v] <= best[chosen]:
@@ -147,3 +148,26 @@ def _store(deaths: Array, joining: Array, parents: Array, edges: Array, lengths:
             bits[step] = deaths[step, lane]
             edges[lane, step, 0] = min(joining[step, lane], parents[step, lane])
             edges[lane, step, 1] = max(joining[step, lane], parents[step, lane])
+
+
+def _compiled(sources: int) -> tuple[Any, Any]:
+    """Both kernels, with a digest of this folder in a closure cell.
+
+    numba's cache compares a kernel's own file, bytecode and closure cells. Without the cell it would reuse old machine
+    code after a change in `steps` or `vectors`.
+    """
+
+    @jit
+    def by_sixteen(clouds: Array, edges: Array, lengths: Array) -> Any:
+        _ = sources
+        return _by_sixteen(clouds, edges, lengths)
+
+    @jit
+    def one_by_one(clouds: Array, edges: Array, lengths: Array) -> Any:
+        _ = sources
+        return _one_by_one(clouds, edges, lengths)
+
+    return by_sixteen, one_by_one
+
+
+_KERNELS = _compiled(digest(Path(__file__).parent))

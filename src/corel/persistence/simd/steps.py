@@ -1,9 +1,7 @@
-"""What kernels under L1 do most often, as vector instructions: the steps of Prim's algorithm, and signs to a gradient.
+"""The steps of Prim's algorithm under L1 as vector instructions.
 
-A lane of Prim's float32 rows holds another cloud, or another point of one cloud: see `lanes`. Lengths are the integers
-of the same bits, which order alike. Arrays lie in C's order. numba compiles a kernel anew when the kernel's file
-changes, not this one or `vectors`; so the kernels' files name the digest of these two, and a test says when it is
-another.
+A lane of a float32 row holds a coordinate of another cloud, or of another point of one cloud: see `lanes`. Lengths are
+kept as the integers of the same bits, which have the same order. Arrays are C-contiguous.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from numba.extending import intrinsic
 from corel.persistence.simd.vectors import BYTES, FLOATS, INTEGERS, LANES, LONGS, TRUTHS, Vectors, constant
 
 INFINITY, LARGEST = 0x7F800000, 0x7FFFFFFF
-WIDTH = 8  # coordinates of a point in a vector
 
 
 @intrinsic
@@ -50,21 +47,11 @@ def _take(_: Any, rows: Any, chosen: Any, last: Any, taken: Any) -> Any:
     return types.void(rows, chosen, last, taken), _write_take
 
 
-@intrinsic
-def _add_signs(_: Any, cloud: Any, gradient: Any, i: Any, j: Any, slope: Any) -> Any:
-    """Add `slope` times the signs of point i less point j to the gradient of i, and subtract it from that of j.
-
-    Eight coordinates at a time, then one by one: masks for the rest are slow to store on processors without AVX-512.
-    """
-    return types.void(cloud, gradient, i, j, slope), _write_add_signs
-
-
 # A call leaves out the first argument.
 transpose: Any = _transpose
 offer: Any = _offer
 offer_all: Any = _offer_all
 take: Any = _take
-add_signs: Any = _add_signs
 
 
 def _write_transpose(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -145,28 +132,3 @@ def _distance(lanes: Vectors, coordinates: Any, joined: Any, v: Any, dimension: 
         length = write.bitcast(write.and_(write.bitcast(gap, INTEGERS), constant(LARGEST)), FLOATS)
         write.store(write.fadd(write.load(total), length), total)
     return write.bitcast(write.load(total), INTEGERS)
-
-
-def _write_add_signs(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    vectors, slope = Vectors(context, builder, signature, arguments), arguments[4]
-    _, dimension = vectors.shape(0)
-    whole = builder.and_(dimension, dimension.type(-WIDTH))
-    parts = (dimension.type(0), whole, WIDTH, vectors.spread(slope, WIDTH)), (whole, dimension, 1, slope)
-    for first, end, width, slopes in parts:
-        with cgutils.for_range_slice(builder, first, end, dimension.type(width)) as (start, _):
-            _add_signs_from(vectors, start, slopes)
-    return context.get_dummy_value()
-
-
-def _add_signs_from(vectors: Vectors, start: Any, slopes: Any) -> None:
-    """As many coordinates as there are slopes, in a vector or just one, from `start` on."""
-    builder, (_, dimension), zeros = vectors.builder, vectors.shape(0), slopes.type(None)
-    points, gradients = (
-        [vectors.at(k, builder.add(builder.mul(v, dimension), start), slopes.type) for v in vectors.arguments[2:4]]
-        for k in (0, 1)
-    )
-    x, y = (builder.load(point, align=BYTES) for point in points)
-    falling = builder.select(builder.fcmp_ordered("<", x, y), builder.fsub(zeros, slopes), zeros)
-    signed = builder.select(builder.fcmp_ordered(">", x, y), slopes, falling)
-    for gradient, add in zip(gradients, (builder.fadd, builder.fsub), strict=True):
-        builder.store(add(builder.load(gradient, align=BYTES), signed), gradient, align=BYTES)

@@ -1,6 +1,6 @@
-"""Instructions on vectors of sixteen, for the loops that numba would not turn into any.
+"""Instructions on vectors of sixteen lanes, for loops that numba does not vectorize.
 
-They are LLVM's own, which maps them to whatever vectors the processor has, or to a loop where it has none.
+They are LLVM's own instructions. LLVM maps them to the vectors of the processor, or to a loop if it has none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 LANES = 16
-BYTES = 4  # of a float32 and an int32, hence the alignment to count on; a double has more
+BYTES = 4  # of a float32 and an int32, hence the alignment of every row
 FLOATS, INTEGERS = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.IntType(32), LANES)
 TRUTHS, LONGS = ir.VectorType(ir.IntType(1), LANES), ir.VectorType(ir.IntType(64), LANES)
 _ALL = ir.Constant(TRUTHS, [1] * LANES)
@@ -41,14 +41,10 @@ class Vectors:
         """Bytes from one item of argument k to the next."""
         return cgutils.unpack_tuple(self.builder, self._array(k).strides)[0]
 
-    def at(self, k: int, place: Any, kind: Any) -> Any:
-        """Where item `place` of argument k lies, as the start of such a kind."""
-        return self.builder.bitcast(self.builder.gep(self.data(k), [place]), kind.as_pointer())
-
-    def spread(self, value: Any, lanes: int = LANES) -> Any:
+    def spread(self, value: Any) -> Any:
         """A number in every lane."""
-        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined), value, _int32(0))
-        return self.builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
+        one = self.builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, _int32(0))
+        return self.builder.shuffle_vector(one, one, ir.Constant(INTEGERS, [0] * LANES))
 
     def bits(self, truths: Any) -> Any:
         """The lanes of a condition as the bits of one integer."""
