@@ -47,6 +47,7 @@ EXPERIMENTS = {
     for each in (
         Experiment("toy", "Figure 2: three Gaussians rearranged by the loss", 2),
         Experiment("idea", "the pictures that explain the idea", 0.3, figure_only=True),
+        Experiment("find", "things found in photographs, against outlines", 1),
         Experiment("parameters", "parameter counts of Table 1's methods", 0.3),
         Experiment("features", "feature vectors beside scikit-learn's detectors", 1),
         Experiment("table1", "Table 1: ours, every pair of datasets that is here", 90, BOTH),
