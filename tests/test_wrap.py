@@ -151,6 +151,22 @@ def test_command_makes_a_backbone_that_every_other_command_takes(folder: Path, t
     assert "red" in run("classes", gallery)
 
 
+def test_large_photos_in_a_small_encoder_are_mentioned_once(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    for name in ("a", "b"):
+        Image.effect_noise((90, 70), 50).save(tmp_path / "photos" / f"{name}.png")
+    gallery = tmp_path / "x.gallery"
+    said = [
+        CliRunner().invoke(app, ["enroll", str(gallery), name, str(place)]).stderr
+        for name, place in (("large", tmp_path / "photos"), ("again", tmp_path / "photos"))
+    ]
+    assert "70 pixels and the encoder sees 32" in said[0]
+    assert "corel backbone wrap lite0" in said[0]
+    assert "pixels" not in said[1]
+    small = CliRunner().invoke(app, ["enroll", str(tmp_path / "y.gallery"), "small", str(folder / "red/new")])
+    assert "pixels" not in small.stderr  # 40 × 60
+
+
 def test_wrapped_encoder_is_evaluated_without_an_untrained_control(backbone: Backbone) -> None:
     data = [corel.images.open("digits", split, size=SIZE) for split in ("train", "test")]
     rows = corel.evaluate(backbone, *data, exemplars=[10], draws=1).summary()

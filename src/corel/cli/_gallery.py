@@ -17,6 +17,7 @@ from corel._terminal import console, printable, progress_bar
 from corel.cli._inputs import NOTHING_NAMED, Files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
 from corel.cli._outputs import Output, check_outputs
+from corel.cli._resolution import remark_on_large_photos
 from corel.cli._rows import Format, Row, row_writer
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def enroll(
     # A folder in sight comes before a known dataset of the same name.
     source: Any = (Path(name) if Path(name).is_dir() else name) if by_folder else _flat(images or [])
     with Gallery.open(gallery, backbone, create=True) as opened:
+        if not quiet and not opened.classes():  # said once, while another encoder can still be chosen
+            remark_on_large_photos(opened.backbone, source)
         done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)
     if as_json:
         skipped = [asdict(each) for each in done.skipped]

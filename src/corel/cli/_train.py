@@ -14,6 +14,7 @@ from corel._io.filetype import BINARY, SAFETENSORS, TEXT
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
 from corel.cli._outputs import Output, check_outputs
+from corel.cli._resolution import remark_on_small_photos
 from corel.training.config import PRESETS, TrainConfig
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ def wrap(
     backbone.save(out)
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())
+    if not quiet and not backbone.on_vectors:
+        remark_on_small_photos(backbone, source)
 
 
 def _named_file(encoder: str) -> list[str]:

@@ -1,0 +1,63 @@
+"""Remarks on photos that are much larger, or smaller, than what the encoder sees of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corel._terminal import console, counted
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+
+LOOKED_AT = 20  # photos that decide whether the encoder is too small for them
+LARGE = 64  # pixels of the shorter side, from which an encoder of 32 pixels loses much
+BETTER = "corel backbone wrap lite0 --background PHOTOS --out mine.safetensors"
+
+
+def remark_on_large_photos(backbone: Backbone, source: Any) -> None:
+    """Name the command that makes a better backbone, if a small encoder is given large photos."""
+    size = backbone.network.input_shape[-1]
+    if backbone.on_vectors or size > LARGE // 2:
+        return
+    sides = sorted(_shorter_sides(_files(source)[:LOOKED_AT])) or [0]
+    if (median := sides[len(sides) // 2]) > LARGE:
+        said = f"these photos have {median} pixels and the encoder sees {size}; one for photographs: {BETTER}"
+        console().print(said, markup=False, soft_wrap=True)
+
+
+def remark_on_small_photos(backbone: Backbone, source: Any) -> None:
+    """Count the photos that were enlarged to the encoder's input."""
+    files, size = _files(source), backbone.network.input_shape[-1]
+    small = sum(side < size for side in _shorter_sides(files))
+    if small:
+        console().print(
+            f"{counted(small, 'photo')} of {len(files):,} had fewer than {size} pixels and were enlarged", markup=False
+        )
+
+
+def _files(source: Any) -> list[Path]:
+    """List the files of a source that has some; arrays and known datasets have none."""
+    from corel.images import find_files
+
+    named = source if isinstance(source, list | tuple) else [source]
+    paths = [Path(each) for each in named]
+    if not all(path.exists() and path.suffix.lower() not in (".npy", ".npz") for path in paths):
+        return []
+    return find_files(paths)[0]
+
+
+def _shorter_sides(files: Iterable[Path]) -> list[int]:
+    """Read the sizes from the files' first bytes; what is no image has none."""
+    return [side for side in map(_shorter_side, files) if side]
+
+
+def _shorter_side(file: Path) -> int:
+    from PIL import Image
+
+    try:
+        with Image.open(file) as image:
+            return min(image.size)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return 0
