@@ -61,6 +61,8 @@ EXPERIMENTS = {
         Experiment("domains", "which shipped encoder suits which images", 6, DATA),
         Experiment("conformal", "decisions at a rate", 15, DATA),
         Experiment("classify", "conformal prediction sets over ten classes", 3, DATA),
+        Experiment("verdicts", "verdicts: false alarms, strangers stopped, sets", 10, DATA),
+        Experiment("photographs", "blank, flat and noise frames against real images", 3, DATA),
         Experiment("branching", "Figure 4: 1, 16 and 32 branches", 20, BOTH),
         Experiment("weights", "Figure 5: the weight λ", 22, BOTH),
         Experiment("control", "a fair λ = 0: radius at the same quantile", 10, BOTH),

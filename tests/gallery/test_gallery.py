@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 from PIL import Image
 
+import corel.images
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder, ResidualNetwork
 from corel.encoders.base import Network
@@ -360,3 +361,22 @@ def test_a_gallery_survives_features_that_are_added_to_its_backbone(tmp_path: Pa
     other = replace(newer, eta=2.0)
     with pytest.raises(ValueError, match="was made with the backbone"):
         Gallery.open(path, other)
+
+
+def test_a_blank_frame_is_no_photograph_unless_told_otherwise(tmp_path: Path) -> None:
+    blank, digits = np.full((2, 32, 32, 3), 200, np.uint8), corel.images.open("digits")
+    with Gallery.open(tmp_path / "g", "tiny-imagenet-16x10", create=True) as gallery:
+        gallery.enroll("digits", digits.take(np.arange(60)))
+        assert {str(each) for each in gallery.recognize(blank)} == {"not a photograph"}
+        assert gallery.recognize(blank)[0].classes == ()
+        assert gallery.score(blank, photographs=False).decide()[0].verdict != "not a photograph"
+        others = gallery.score(digits.take(np.arange(60, 260)))
+        assert others.photographic is not None
+        assert others.photographic.all()
+
+
+def test_a_gallery_of_plain_surfaces_knows_no_blank_frames(tmp_path: Path) -> None:
+    surfaces = np.random.default_rng(0).integers(90, 110, (30, 32, 32, 3)).astype(np.uint8)
+    with Gallery.open(tmp_path / "g", "tiny-imagenet-16x10", create=True) as gallery:
+        gallery.enroll("steel", surfaces)
+        assert gallery.score(surfaces).photographic is None

@@ -30,6 +30,7 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
+NOT_A_PHOTOGRAPH = "not a photograph"
 PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
 
 
@@ -99,8 +100,11 @@ def score(
     ] = None,
     rate: Rate = 0.05,
     fail_on_outlier: Annotated[
-        bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is a stranger or unreadable.")
+        bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is a stranger, blank or unreadable.")
     ] = False,
+    photographs: Annotated[
+        bool, typer.Option(help='Call blank, flat and noise frames "not a photograph"; of real images at most 1% too.')
+    ] = True,
     backbone: BackboneName = None,
     strict: Strict = False,
     quiet: Quiet = False,
@@ -112,7 +116,7 @@ def score(
     """
     from corel.gallery import Gallery
 
-    files, scored, outliers = Files(images), 0, 0
+    files, scored, outliers, blank = Files(images), 0, 0, 0
     kind = PARQUET if style is Format.PARQUET else TEXT
     check_outputs([gallery, backbone, *files.named()], Output("--out", out, kind))
     skipped: list[Skipped] = []
@@ -122,18 +126,25 @@ def score(
         row_writer(style, out, every=every) as write,
     ):
         _warn_of_small_classes(opened, rate, quiet=quiet)
-        for scores in _scored(opened, files, strict=strict):
+        for scores in _scored(opened, files, photographs=photographs, strict=strict):
             advance(len(scores.images) + len(scores.skipped))
             skipped += scores.skipped
             scored += len(scores.images)
             verdicts = scores.decide(rate)
             outliers += sum(each.is_outlier for each in verdicts)
+            blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
             if rows := list(_rows(scores, verdicts, rate, every=every)):
                 write(rows)
         # Inside the block: an earlier file of results is not replaced by an empty one.
         if not scored:
             raise ValueError(_described(skipped[0]) if skipped else NOTHING_NAMED)
     _report_skipped(skipped)
+    if blank and not quiet:
+        console().print(
+            f"{blank:,} blank, flat or noise frames; of real images at most 1% is called that, in addition to the rate "
+            "(--no-photographs turns it off)",
+            markup=False,
+        )
     if fail_on_outlier and (outliers or skipped):
         raise typer.Exit(1)
 
@@ -233,14 +244,14 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
     raise ValueError(NOTHING_NAMED)
 
 
-def _scored(gallery: Gallery, files: Files, *, strict: bool) -> Iterator[Scores]:
+def _scored(gallery: Gallery, files: Files, *, photographs: bool, strict: bool) -> Iterator[Scores]:
     if gallery.backbone.on_vectors:  # all in one file
         yield gallery.score(list(files))
         return
     for batch in files.batches(gallery.backbone.network.input_shape[-1]):
         if strict and batch.skipped:
             raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
-        yield gallery.score(batch)
+        yield gallery.score(batch, photographs=photographs)
 
 
 def _rows(scores: Scores, verdicts: Sequence[Verdict], rate: float, *, every: bool) -> Iterator[Row]:

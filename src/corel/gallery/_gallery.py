@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corel import images as sources
 from corel._terminal import printable
-from corel.gallery import _backbone_lookup
+from corel.gallery import _backbone_lookup, _blanks
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import Items, prepare
 from corel.gallery._names import check_name, unknown_class
@@ -73,6 +73,7 @@ class Gallery:
         self._store = store
         self._given = given
         self._kept: tuple[tuple[int, int], tuple[str, ...], ClassBank, Calibration] | None = None
+        self._told: tuple[tuple[int, int], bool] | None = None  # whether blank frames can be told, at a version
         if given is not None:
             # The wrong backbone is better known now than after an hour of encoding.
             _ = self._backbone
@@ -165,8 +166,11 @@ class Gallery:
             return self._store.remove(name)
         return self._store.remove(name, [_complete(each, exemplars) for each in hashes])
 
-    def score(self, images: Any, *, strict: bool = False, progress: bool = False) -> Scores:
-        """Score images, or vectors, in whatever form `enroll` takes them against every class."""
+    def score(self, images: Any, *, photographs: bool = True, strict: bool = False, progress: bool = False) -> Scores:
+        """Score images, or vectors, in whatever form `enroll` takes them against every class.
+
+        `photographs` looks for blank, flat and noise frames, unless the exemplars themselves look like that.
+        """
         from corel.oneclass import joining_likeness
 
         items = prepare(images, self.backbone, strict=strict, progress=progress)
@@ -176,7 +180,15 @@ class Gallery:
         likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
         joining = joining_likeness(bank, latents, likeness)
         enrolled = self._store.holders([items.digest(i) for i in range(len(items))])
-        return Scores(items.names, names, *found, likeness, joining, calibration, items.skipped, enrolled)
+        shown = self._photographic(items.values) if photographs else None
+        return Scores(items.names, names, *found, likeness, joining, calibration, items.skipped, enrolled, shown)
+
+    def _photographic(self, values: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Tell images from frames without a subject; None for vectors, and for a gallery of plain surfaces."""
+        version = self._store.version()
+        if self._told is None or self._told[0] != version:
+            self._told = version, _blanks.applies(self._store.thumbnails(_blanks.SAMPLE))
+        return sources.photographic(values) if values.ndim == 4 and self._told[1] else None
 
     def recognize(self, images: Any, rate: float = 0.05, *, strict: bool = False) -> list[Verdict]:
         """Say of each image which class it is, that several are possible, or that it is a stranger.

@@ -126,13 +126,19 @@ class Store:
                 found[digest].append(self._class(name))
         return [tuple(found[each]) for each in hashes]
 
+    def thumbnails(self, count: int) -> list[bytes]:
+        """Read the thumbnails of some exemplars: those with the lowest hashes, a sample as good as random."""
+        chosen = "SELECT id FROM exemplar ORDER BY hash LIMIT ?"
+        rows = self._read(f"SELECT thumbnail FROM exemplar WHERE id IN ({chosen})", (count,))
+        return [thumbnail for (thumbnail,) in rows if isinstance(thumbnail, bytes)]
+
     def latents(self) -> tuple[dict[str, int], NDArray[np.float32]]:
         """Read all latents [m, B·D], class after class, and how many belong to each."""
         rows = self._read("SELECT class, latent FROM exemplar ORDER BY class, id")
         counts = Counter(self._class(name) for name, _ in rows)
         return dict(counts), self._latents([latent for _, latent in rows])
 
-    def _read(self, select: str, parameters: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
+    def _read(self, select: str, parameters: tuple[str | int, ...] = ()) -> list[tuple[Any, ...]]:
         if self._connection is None:
             return []
         with transaction(self._connection, self.path, "DEFERRED"):

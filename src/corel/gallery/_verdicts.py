@@ -14,9 +14,9 @@ class Verdict:
 
     Attributes:
         image: the image's name.
-        verdict: `stranger` if and only if `p_value` ≤ rate; else `known` where one class is left, `unsure` where
-            several are, or none.
-        classes: the classes that it may be, likeliest first; a stranger has none.
+        verdict: `not a photograph` for a blank, flat or noise frame; else `stranger` if and only if `p_value` ≤ rate;
+            else `known` where one class is left, `unsure` where several are, or none.
+        classes: the classes that it may be, likeliest first; a stranger has none, nor has a blank frame.
         likeliest: the class that it is most like, whatever the verdict.
         p_value: for "of one of the enrolled classes".
         enrolled: the classes that hold this very image.
@@ -49,6 +49,8 @@ class Verdict:
         if self.verdict == "unsure":
             named = " or ".join(self.classes) if self.classes else f"most like {self.likeliest}"
             return f"unsure: {named}"
+        if self.verdict == "not a photograph":
+            return self.verdict
         return f"{self.verdict}, most like {self.likeliest}"
 
 

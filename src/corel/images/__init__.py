@@ -4,6 +4,8 @@ from corel.images._find import find_files as find_files
 from corel.images._hash import content_hash as content_hash
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
+from corel.images._photographs import measure_traits as measure_traits
+from corel.images._photographs import photographic as photographic
 from corel.images._places import data_folder as data_folder
 from corel.images._preparation import Interpolation as Interpolation
 from corel.images._preparation import Preparation as Preparation
