@@ -31,7 +31,7 @@ Frame = Callable[[np.random.Generator, int], Pixels]
 
 
 def _clipped(values: NDArray[Any]) -> Pixels:
-    return np.clip(values, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(values, 0, 255).astype(np.uint8))
 
 
 def _black_or_white(rng: np.random.Generator, side: int) -> Pixels:
@@ -128,7 +128,7 @@ def _real_sets(data: Path, photos: Path | None) -> list[tuple[str, int, Pixels]]
     for folder in sorted(photos.iterdir()) if photos else ():
         for size in SIZES:
             opened = corel.images.open(folder, size=size, progress=False)
-            found.append((folder.name, size, opened.pixels[:: max(1, len(opened) // 600)]))
+            found.append((folder.name, size, opened.pixels[:: max(1, len(opened) // 1500)]))
     return found
 
 

@@ -80,15 +80,18 @@ def measure(backbone: Backbone, data: Encoded, strangers: NDArray[np.float32], m
     bank = ClassBank.of(bags, **backbone_settings(backbone), method="contrast")
     calibration, known, other = Calibration.of(bank), bank.assess(data.test), bank.assess(strangers)
     likeness, unlike = bank.likeness(data.test), bank.likeness(strangers)
-    p_values = calibration.pooled(known.p_values, joining_likeness(bank, data.test, likeness), RATE)
+    joining, joining_other = joining_likeness(bank, data.test, likeness), joining_likeness(bank, strangers, unlike)
+    p_values = calibration.pooled(known.p_values, joining, RATE)
     sets = prediction_sets(likeness, p_values, RATE)
-    stopped = calibration.known(likeness) <= RATE
+    stopped = calibration.known(likeness, joining) <= RATE
     limit = np.quantile(likeness.max(axis=1), RATE)
+    equal = np.quantile(likeness.max(axis=1), stopped.mean())
     held = np.array([truth in each for truth, each in zip(data.test_labels, sets, strict=True)])
     return {
         "known called stranger": float(stopped.mean()),
-        "strangers stopped": float((calibration.known(unlike) <= RATE).mean()),
-        "strangers stopped by the oracle": float((unlike.max(axis=1) < limit).mean()),
+        "strangers stopped": float((calibration.known(unlike, joining_other) <= RATE).mean()),
+        "strangers stopped by the oracle at the rate": float((unlike.max(axis=1) < limit).mean()),
+        "strangers stopped by the oracle at equal false alarms": float((unlike.max(axis=1) < equal).mean()),
         "strangers stopped by the former rule": float((other.p_values <= RATE).all(axis=1).mean()),
         "coverage": float(held.mean()),
         "coverage by the verdict": float((held & ~stopped).mean()),

@@ -79,6 +79,14 @@ def exact(bank: ClassBank, z: Array) -> float:
     return exact_known(sums[:-1], sums[-1], weights[:-1, -1], bank.sizes, like)
 
 
+def cheap_known(bank: ClassBank, z: Array) -> float:
+    """The p-value that galleries use; without `joining` it is never lower."""
+    calibration, likeness = Calibration.of(bank), bank.likeness(z)
+    p = calibration.known(likeness, joining_likeness(bank, z, likeness)).item()
+    assert calibration.known(likeness).item() >= p
+    return p
+
+
 def weigh(bank: ClassBank, a: Array, b: Array) -> Array:
     """What `b` weighs from `a`, pair by pair and branch by branch."""
     distances = np.abs(a[:, None] - b).sum(axis=3)
@@ -94,7 +102,7 @@ def weigh(bank: ClassBank, a: Array, b: Array) -> Array:
 def test_known_images_are_called_strangers_no_more_often_than_the_rate(kind: str, contrast: bool) -> None:
     """Whatever the bag, at most the share a of its members has p ≤ a, as the image among all others; for every a."""
     for bag in bags(kind, contrast, 14):
-        found = [(Calibration.of(bank).known(bank.likeness(z)).item(), exact(bank, z)) for _, bank, z in bag.splits()]
+        found = [(cheap_known(bank, z), exact(bank, z)) for _, bank, z in bag.splits()]
         size = len(bag.points)
         for cheap, slow in found:
             assert cheap >= slow
@@ -152,6 +160,6 @@ def test_a_random_subset_of_many_exemplars_keeps_the_promise(monkeypatch: pytest
         drawn[30, 0] += 3.0 * truth
         bank = ClassBank.of([drawn[c:30:3] for c in range(3)], branches=2, radius=2.0)
         calibration = Calibration.of(bank)
-        assert len(calibration.best) == 9
+        assert calibration.best.shape == (3, 9)
         rejected += int(calibration.known(bank.likeness(drawn[30:])).item() <= 0.2)
     assert rejected <= 0.2 * trials + 3 * np.sqrt(0.16 * trials)

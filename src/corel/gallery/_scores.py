@@ -53,7 +53,7 @@ class Scores:
         An image of an enrolled class has p ≤ a with probability at most a, averaged over enrollments, if known images
         come with the class frequencies of the gallery.
         """
-        return self.calibration.known(self.likeness)
+        return self.calibration.known(self.likeness, self.joining)
 
     def decide(self, rate: float = 0.05) -> list[Verdict]:
         """Give a verdict on each image: known, unsure, stranger, or not a photograph.

@@ -37,8 +37,8 @@ class Traits(NamedTuple):
     variation: Floats
 
 
-LEAST = {"contrast": 7.5, "agreement": 0.60, "variation": 0.38}
-MOST = {"evenness": 0.873}
+LEAST = {"contrast": 7.5, "agreement": 0.56, "variation": 0.37}
+MOST = {"evenness": 0.875}
 
 
 def photographic(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -77,7 +77,7 @@ def _averaged(pixels: NDArray[np.uint8]) -> Floats:
             bounds = np.arange(SIZE) * length // SIZE
             counts = np.diff(np.append(bounds, length)).astype(np.float32)
             gray = np.add.reduceat(gray, bounds, axis=axis) / counts.reshape((-1, 1) if axis == 1 else (-1,))
-    return gray
+    return np.asarray(gray)
 
 
 def _block_means(detail: Floats) -> Floats:

@@ -45,7 +45,8 @@ class Calibration:
     """How like their own classes the exemplars are, each with itself left out.
 
     Attributes:
-        best: each calibrating exemplar's likeness to its likeliest class, sums divided by m + 1; ascending.
+        best: per class y `[C, Q]` how like their likeliest class the calibrating exemplars are if an image joins y: the
+            sum over y divided by m + 1, those over other classes by m; ascending.
         own: per class its exemplars' likeness to it, sums divided by m; ascending.
         joined: the same, sums divided by m + 1.
 
@@ -61,19 +62,25 @@ class Calibration:
         bounds = np.cumsum(bank.sizes)[:-1]
         own, joined = bank.peer_likeness(), bank.peer_likeness(bank.sizes + 1)
         return cls(
-            best=np.sort(_best(bank, joined)),
+            best=np.sort(_best(bank, own, joined), axis=1),
             own=tuple(map(np.sort, np.split(own, bounds))),
             joined=tuple(map(np.sort, np.split(joined, bounds))),
         )
 
-    def known(self, likeness: ArrayLike) -> Doubles:
+    def known(self, likeness: ArrayLike, joining: ArrayLike | None = None) -> Doubles:
         """P-values `[n]` for "of one of the classes" from the likeness `[n, C]` to each of them.
 
         An image of an enrolled class has p ≤ a with probability at most a, averaged over enrollments, if known images
-        come with the class frequencies of the gallery.
+        come with the class frequencies of the gallery. `joining` is what `joining_likeness` gives; without it p-values
+        are a little higher.
         """
-        highest = np.asarray(likeness, float).max(axis=1)
-        return np.asarray((1.0 + np.searchsorted(self.best, highest, side="right")) / (len(self.best) + 1))
+        like = np.asarray(likeness, float)
+        joined = like if joining is None else np.asarray(joining, float)
+        ranks = np.zeros(len(like), np.int64)
+        for y, ascending in enumerate(self.best):
+            highest = np.maximum(_best_other(like, y), joined[:, y])
+            ranks = np.maximum(ranks, _no_higher(ascending, highest))
+        return np.asarray((1.0 + ranks) / (self.best.shape[1] + 1))
 
     def pooled(self, p_values: ArrayLike, joining: ArrayLike, rate: float) -> Doubles:
         """P-values `[n, C]` in which the classes too small for `rate` share one category.
@@ -141,16 +148,22 @@ def supporting_sizes(rate: float, sizes: Iterable[int]) -> list[int]:
     return [pool if allowed_rejections(rate, m) < 1 else m for m in listed]
 
 
-def _best(bank: Bank, joined: Doubles) -> Doubles:
-    """Each calibrating exemplar's likeness to its likeliest class; `joined` holds that to its own."""
-    count = len(joined)
+def _best(bank: Bank, own: Doubles, joined: Doubles) -> Doubles:
+    """Calibrating exemplars' likeness `[C, Q]` to their likeliest class, if an image far from all joins class y."""
+    count, classes = len(own), len(bank.sizes)
     rows = np.arange(count)
     if count > CALIBRATING:
         rows = np.sort(np.random.default_rng(count).choice(count, CALIBRATING, replace=False))
-    likeness = bank.likeness(bank.exemplars[rows], bank.sizes + 1)
-    own = np.repeat(np.arange(len(bank.sizes)), bank.sizes)[rows]
-    likeness[np.arange(len(rows)), own] = joined[rows]
-    return np.asarray(likeness.max(axis=1))
+    owner = np.repeat(np.arange(classes), bank.sizes)[rows]
+    likeness, grown = (bank.likeness(bank.exemplars[rows], bank.sizes + more) for more in (0, 1))
+    likeness[np.arange(len(rows)), owner], grown[np.arange(len(rows)), owner] = own[rows], joined[rows]
+    return np.stack([np.maximum(_best_other(likeness, y), grown[:, y]) for y in range(classes)])
+
+
+def _best_other(likeness: Doubles, y: int) -> Doubles:
+    """The highest likeness `[n]` to any class but y."""
+    others = np.delete(likeness, y, axis=1)
+    return np.asarray(others.max(axis=1, initial=-np.inf))
 
 
 def _no_higher(ascending: Doubles, values: Doubles) -> Integers:
