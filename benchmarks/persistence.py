@@ -190,14 +190,14 @@ def _with_backward(name: str) -> str:
 
 def _forward(method: Method, z: Tensor) -> float:
     if method.name == OURS:
-        return float(corel.connectivity_loss(z, ETA))
+        return float(corel.connectivity_loss(z, ETA, branch_reduction="sum", zero_bars="keep"))
     return float(sum(np.abs(method.deaths(cloud) - ETA).sum() for cloud in z.numpy()))
 
 
 def _gradient(method: Method, z: Tensor) -> Tensor:
     z = z.detach().requires_grad_()
     if method.name == OURS:
-        loss = corel.connectivity_loss(z, ETA)
+        loss = corel.connectivity_loss(z, ETA, branch_reduction="sum", zero_bars="keep")
     else:
         loss = torch.stack([(method.cloud_deaths(cloud) - ETA).abs().sum() for cloud in z]).sum()
     (gradient,) = torch.autograd.grad(loss, z)

@@ -49,7 +49,7 @@ def ours(pixels: Pixels) -> float:
 def topology(pixels: Pixels) -> float:
     """Seconds of the connectivity loss and its gradient, timed where they happen: after the network's forward pass."""
     model = channels_last(Autoencoder())
-    connectivity = ConnectivityLoss(eta=2.0, branches=16, reduction="mean", zero_bars="drop")
+    connectivity = ConnectivityLoss(eta=2.0, branches=16)
     seconds = 0.0
     for batch in np.split(pixels, len(pixels) // BATCH):
         latents, reconstructed = model(model.prepare(batch))

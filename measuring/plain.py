@@ -18,7 +18,7 @@ def plain_training(pixels: NDArray[np.uint8], epochs: int) -> Autoencoder:
     images = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous().float() / 255
     model = with_plain_layers(Autoencoder())
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    connectivity = ConnectivityLoss(eta=2.0, branches=16, reduction="mean", zero_bars="drop")
+    connectivity = ConnectivityLoss(eta=2.0, branches=16)
     for _ in range(epochs):
         for chosen in torch.randperm(len(images)).view(-1, BATCH):
             batch = images[chosen]

@@ -12,15 +12,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corel import ConnectivityLoss, connectivity_loss, death_times
+from corel import ConnectivityLoss, TrainConfig, connectivity_loss, death_times
 from corel.losses import split_branches
 from tests.persistence.clouds import gaussian
 
 
 def test_equation_4_by_hand() -> None:
     points = torch.tensor([[0.0], [1.0], [4.0], [4.0]])
-    assert connectivity_loss(points, eta=2.0).item() == abs(2 - 0) + abs(2 - 1) + abs(2 - 3)
-    assert connectivity_loss(points, eta=2.0, zero_bars="drop").item() == 2.0
+    assert connectivity_loss(points, eta=2.0, zero_bars="keep").item() == abs(2 - 0) + abs(2 - 1) + abs(2 - 3)
+    assert connectivity_loss(points, eta=2.0).item() == 2.0
 
 
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(0, 2**31), st.floats(0.1, 5))
@@ -35,17 +35,18 @@ def test_theorem_1(b: int, dimension: int, seed: int, eta: float) -> None:
 
 def test_reductions_run_over_clouds() -> None:
     points = gaussian(2, 3, 10, 4)
-    each = connectivity_loss(points, reduction="none")
+    each = connectivity_loss(points, branch_reduction="none")
     assert each.shape == (2, 3)
     torch.testing.assert_close(each[1, 2], connectivity_loss(points[1, 2]))
-    torch.testing.assert_close(connectivity_loss(points), each.sum())
-    torch.testing.assert_close(connectivity_loss(points, reduction="mean"), each.mean())
+    torch.testing.assert_close(connectivity_loss(points, branch_reduction="sum"), each.sum())
+    torch.testing.assert_close(connectivity_loss(points), each.mean())
 
 
 def test_the_module_splits_branches() -> None:
     latents = gaussian(20, 12)
     by_hand = sum(connectivity_loss(latents[:, 4 * j : 4 * j + 4]) for j in range(3))
-    torch.testing.assert_close(ConnectivityLoss(branches=3)(latents), by_hand)
+    torch.testing.assert_close(ConnectivityLoss(branches=3)(latents), by_hand / 3)
+    torch.testing.assert_close(ConnectivityLoss(branches=3, preset="paper")(latents), by_hand)
     assert torch.equal(split_branches(latents, 3)[1], latents[:, 4:8])
     assert "branches=3" in repr(ConnectivityLoss(branches=3))
 
@@ -54,7 +55,7 @@ def test_the_module_splits_branches() -> None:
 def test_a_sum_that_overflows_is_infinite_without_a_warning(reduction: Literal["sum", "mean", "none"]) -> None:
     line = 2e38 * torch.arange(-1.0, 2)[:, None]
     assert death_times(line).isfinite().all()
-    assert connectivity_loss(line[None], reduction=reduction).isinf().all()
+    assert connectivity_loss(line[None], branch_reduction=reduction).isinf().all()
 
 
 def test_a_cloud_of_one_point_costs_nothing() -> None:
@@ -92,7 +93,7 @@ def test_descent_reaches_eta() -> None:
         ({"eta": float("nan")}, "eta must be a positive number, not nan"),
         ({"eta": float("inf")}, "eta must be a positive number, not inf"),
         ({"eta": torch.tensor(2.0, requires_grad=True)}, "eta must be a positive number, not tensor"),
-        ({"reduction": "max"}, "reduction must be .* not 'max'"),
+        ({"branch_reduction": "max"}, "branch_reduction must be .* not 'max'"),
         ({"zero_bars": "ignore"}, "zero_bars must be .* not 'ignore'"),
     ],
 )
@@ -108,7 +109,7 @@ def test_eta_is_any_number_in_every_norm() -> None:
 
 
 def test_shapes_alone_are_enough_on_the_meta_device() -> None:
-    assert connectivity_loss(torch.empty(4, 7, 2, device="meta"), reduction="none").shape == (4,)
+    assert connectivity_loss(torch.empty(4, 7, 2, device="meta"), branch_reduction="none").shape == (4,)
 
 
 def test_a_batch_of_nothing_and_what_is_no_tensor_are_refused() -> None:
@@ -122,3 +123,21 @@ def test_a_batch_of_nothing_and_what_is_no_tensor_are_refused() -> None:
 def test_latents_that_do_not_split_are_refused(shape: tuple[int, ...], branches: int) -> None:
     with pytest.raises(ValueError, match=f"with {branches} branches, not"):
         split_branches(torch.zeros(shape), branches)
+
+
+@pytest.mark.parametrize("preset", ["authors", "paper"])
+def test_a_preset_means_the_same_for_the_loss_and_for_the_training(preset: str) -> None:
+    loss, config = ConnectivityLoss(preset=preset), TrainConfig.preset(preset)
+    assert (loss.branch_reduction, loss.zero_bars) == (config.branch_reduction, config.zero_bars)
+    expected = {"authors": ("mean", "drop"), "paper": ("sum", "keep")}
+    assert (loss.branch_reduction, loss.zero_bars) == expected[preset]
+
+
+def test_one_default_for_the_function_the_loss_and_the_training() -> None:
+    config, latents = TrainConfig(branches=4), gaussian(20, 12).float()
+    latents[1] = latents[0]
+    by_config = ConnectivityLoss(config.eta, config.branches, config.p, config.branch_reduction, config.zero_bars)
+    assert torch.equal(ConnectivityLoss(branches=4)(latents), by_config(latents))
+    assert torch.equal(connectivity_loss(split_branches(latents, 4)), by_config(latents))
+    with pytest.raises(ValueError, match="preset must be one of authors, paper, got 'ours'"):
+        ConnectivityLoss(preset="ours")

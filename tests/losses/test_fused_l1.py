@@ -59,8 +59,8 @@ def test_sixteen_clouds_at_once_have_the_gradients_of_the_operators(shape: tuple
 @pytest.mark.parametrize("reduction", ["sum", "mean"])
 def test_a_reduced_loss_equals_the_reduced_losses(shape: tuple[int, ...], reduction: Any) -> None:
     points = gaussian(*shape).requires_grad_()
-    losses = connectivity_loss(points, 1.0, reduction="none")
-    loss, expected = connectivity_loss(points, 1.0, reduction=reduction), getattr(losses, reduction)()
+    losses = connectivity_loss(points, 1.0, branch_reduction="none")
+    loss, expected = connectivity_loss(points, 1.0, branch_reduction=reduction), getattr(losses, reduction)()
     torch.testing.assert_close(loss, expected, equal_nan=True)
     found, wanted = (torch.autograd.grad(3 * value, points)[0] for value in (loss, expected))
     torch.testing.assert_close(found, wanted)

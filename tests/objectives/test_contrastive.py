@@ -211,10 +211,10 @@ def test_a_stopped_training_continues_to_the_same_weights(tmp_path: Path, monkey
 
 def stop_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask a training to stop after this step, as Ctrl-C does."""
-    from corel import training
+    from corel.training import _loop
 
     asked = iter([*[False] * (step - 1), True])
-    monkeypatch.setattr(training, "_any_process", lambda *_: next(asked))
+    monkeypatch.setattr(_loop, "_any_process", lambda *_: next(asked))
 
 
 @pytest.mark.parametrize("changes", [{"schedule": "one-cycle", "view_size": None}, {"schedule": "constant"}])

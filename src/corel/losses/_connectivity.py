@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from corel._errors import ArgumentError, ArgumentTypeError
 from corel.losses import _fused_l1
+from corel.losses.presets import PRESETS, BranchReduction, ZeroBars
 from corel.persistence import direct_l1
 from corel.persistence.api import merge_lengths
 from corel.persistence.checks import is_real
-
-Reduction = Literal["sum", "mean", "none"]
-ZeroBars = Literal["keep", "drop"]
 
 
 def connectivity_loss(
     z: Tensor | None = None,
     eta: float = 2.0,
     p: float = 1.0,
-    reduction: Reduction = "sum",
-    zero_bars: ZeroBars = "keep",
+    branch_reduction: BranchReduction = "mean",
+    zero_bars: ZeroBars = "drop",
     *,
     distances: Tensor | None = None,
 ) -> Tensor:
-    """L_η = Σ_t |η - ε_t| of each cloud (Eq. 4), reduced over the clouds.
+    """L_η = Σ_t |η - ε_t| of each cloud (Eq. 4), by default averaged over the clouds.
+
+    The defaults are those of `TrainConfig`, so that a weight λ means the same in both.
 
     Args:
         z: clouds ``[..., b, D]``; each contributes one loss.
         eta: the death time to reach, the same unit as the distances.
         p: the norm.
-        reduction: "sum" over clouds is the paper's text, "mean" the authors' code, "none" keeps ``[...]``.
-        zero_bars: "keep" counts a pair of duplicates as |η - 0|, "drop" leaves it out as the authors did. Either
-            way it has no gradient.
+        branch_reduction: how the losses of the clouds, one per branch, become one: "mean" as in the authors' code,
+            "sum" as in the paper's text, "none" keeps ``[...]``.
+        zero_bars: "drop" leaves out pairs of duplicates as the authors did, "keep" counts each as |η - 0|. Either way
+            they have no gradient.
         distances: in place of z, symmetric matrices ``[..., b, b]``.
 
     >>> z = torch.tensor([[0.0], [1.0], [4.0]], requires_grad=True)
@@ -49,22 +49,25 @@ def connectivity_loss(
     eta = float(eta)
     if zero_bars not in ("keep", "drop"):
         raise ArgumentError("zero_bars", f'must be "keep" or "drop", not {zero_bars!r}')
-    if reduction not in ("sum", "mean", "none"):
-        raise ArgumentError("reduction", f'must be "sum", "mean" or "none", not {reduction!r}')
+    if branch_reduction not in ("sum", "mean", "none"):
+        raise ArgumentError("branch_reduction", f'must be "mean", "sum" or "none", not {branch_reduction!r}')
     if distances is None and direct_l1.applies(z, p):
-        losses = _fused_l1.miss_sums(z, eta, drop_zeros=zero_bars == "drop", together=reduction != "none")
-        return losses / math.prod(z.shape[:-2]) if reduction == "mean" else losses
+        losses = _fused_l1.miss_sums(z, eta, drop_zeros=zero_bars == "drop", together=branch_reduction != "none")
+        return losses / math.prod(z.shape[:-2]) if branch_reduction == "mean" else losses
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
     with torch.autocast(_device_type(z, distances), enabled=False):
         deaths = merge_lengths(z, p, distances=distances)
         misses = (eta - deaths).abs()
         if zero_bars == "drop":
             misses = misses.where(deaths > 0, 0)
-        return _reduced(misses.sum(-1), reduction)
+        return _reduced(misses.sum(-1), branch_reduction)
 
 
 class ConnectivityLoss(nn.Module):
-    """`connectivity_loss` on latents ``[b, branches·D]``, one cloud a branch.
+    """`connectivity_loss` on latents ``[b, branches·D]``, one cloud per branch.
+
+    The default is the preset "authors", as in `TrainConfig`: the mean over branches, without bars of length zero. The
+    preset "paper" sums over branches and counts those bars. `branch_reduction` and `zero_bars` override the preset.
 
     >>> loss = ConnectivityLoss(eta=2.0, branches=16)
     >>> loss(torch.randn(100, 160)).shape
@@ -76,21 +79,26 @@ class ConnectivityLoss(nn.Module):
         eta: float = 2.0,
         branches: int = 1,
         p: float = 1.0,
-        reduction: Reduction = "sum",
-        zero_bars: ZeroBars = "keep",
+        branch_reduction: BranchReduction | None = None,
+        zero_bars: ZeroBars | None = None,
+        *,
+        preset: str = "authors",
     ) -> None:
         super().__init__()
+        if preset not in PRESETS:
+            raise ArgumentError("preset", f"must be one of {', '.join(PRESETS)}, got {preset!r}")
         self.eta, self.branches, self.p = eta, branches, p
-        self.reduction: Reduction = reduction
-        self.zero_bars: ZeroBars = zero_bars
+        self.branch_reduction: BranchReduction = branch_reduction or PRESETS[preset]["branch_reduction"]
+        self.zero_bars: ZeroBars = zero_bars or PRESETS[preset]["zero_bars"]
 
     def forward(self, z: Tensor) -> Tensor:
         """The loss of one batch of latents."""
-        return connectivity_loss(split_branches(z, self.branches), self.eta, self.p, self.reduction, self.zero_bars)
+        clouds = split_branches(z, self.branches)
+        return connectivity_loss(clouds, self.eta, self.p, self.branch_reduction, self.zero_bars)
 
     def extra_repr(self) -> str:
         """The parameters, for print()."""
-        names = ("eta", "branches", "p", "reduction", "zero_bars")
+        names = ("eta", "branches", "p", "branch_reduction", "zero_bars")
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
 
@@ -105,7 +113,7 @@ def split_branches(z: Tensor, branches: int) -> Tensor:
     return z.reshape(z.shape[0], branches, z.shape[1] // branches).transpose(0, 1)
 
 
-def _reduced(losses: Tensor, reduction: Reduction) -> Tensor:
+def _reduced(losses: Tensor, reduction: BranchReduction) -> Tensor:
     if reduction == "none":
         return losses
     return losses.mean() if reduction == "mean" else losses.sum()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from corel._errors import ArgumentError
+from corel.losses.presets import PRESETS as LOSS_PRESETS
 
 
 def _parameter(default: Any, explanation: str) -> Any:
@@ -36,8 +37,12 @@ class TrainConfig:
         1.0, "norm of the latent space: 1, 2, inf or any real from 1 up; only 1 can be enrolled and scored"
     )
     weight: float = _parameter(20.0, "weight λ of the connectivity loss")
-    branch_reduction: Literal["mean", "sum"] = _parameter("mean", "how the branches' connectivity losses add up")
-    zero_bars: Literal["drop", "keep"] = _parameter("drop", "whether bars of duplicate images count as |0 − η|")
+    branch_reduction: Literal["mean", "sum"] = _parameter(
+        LOSS_PRESETS["authors"]["branch_reduction"], "how the connectivity losses of the branches become one"
+    )
+    zero_bars: Literal["drop", "keep"] = _parameter(
+        LOSS_PRESETS["authors"]["zero_bars"], "whether bars of duplicate images count as |0 − η|"
+    )
     batch_size: int = _parameter(100, "images per step and process; connectivity is that of a batch")
     cloud_size: int | None = _parameter(None, "latents of each batch that connectivity shapes; None is all of them")
     image_size: int | None = _parameter(
@@ -106,7 +111,7 @@ _CHOICES = {
 
 PRESETS: dict[str, dict[str, Any]] = {
     "authors": {},
-    "paper": {"branch_reduction": "sum", "zero_bars": "keep"},
+    "paper": {**LOSS_PRESETS["paper"]},
     # A weight of 1/(b - 1) makes the connectivity term the mean miss of a bar, whatever the size b of the cloud.
     "contrastive": {
         "objective": "contrastive",
