@@ -59,6 +59,7 @@ EXPERIMENTS = {
         Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA),
         Experiment("contrast", "scores and controls on the test splits", 60, BOTH),
         Experiment("domains", "which shipped encoder suits which images", 6, DATA),
+        Experiment("encoders", "the shipped encoder beside EfficientNet-Lite0", 20, BOTH),
         Experiment("conformal", "decisions at a rate", 15, DATA),
         Experiment("classify", "conformal prediction sets over ten classes", 3, DATA),
         Experiment("verdicts", "verdicts: false alarms, strangers stopped, sets", 10, DATA),
