@@ -20,6 +20,7 @@ bench: .venv/installed  ## Ratios against peers, measured side by side: some for
 	$(BIN)/python -m benchmarks.persistence --large
 	$(BIN)/python -m benchmarks.train_step
 	$(BIN)/python -m benchmarks.scoring
+	$(BIN)/python -m benchmarks.encoding
 
 docs: .venv/installed  ## The documentation as HTML; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -43,3 +43,39 @@ def test_a_backbone_gives_both_as_arrays() -> None:
     assert found.latents.shape == (7, 160)
     assert found.features.shape == (7, 384)
     np.testing.assert_array_equal(found.latents, backbone.encode(PIXELS))
+
+
+def trained(network: ResidualNetwork) -> ResidualNetwork:
+    """A network whose batch norms have something to say."""
+    with torch.no_grad():
+        for name, tensor in network.state_dict().items():
+            if tensor.is_floating_point() and tensor.ndim == 1:
+                tensor.uniform_(0.5, 1.5) if "var" in name or "weight" in name else tensor.normal_()
+    return network.eval()
+
+
+def test_batch_norms_are_folded_into_the_convolutions() -> None:
+    network = trained(ResidualNetwork(width=8))
+    names = list(network.state_dict())
+    with torch.no_grad():
+        expected = network.encoder(network.prepare(PIXELS))
+    torch.testing.assert_close(network.encode(PIXELS), expected, rtol=1e-5, atol=1e-5)
+    folded = network._folding.of(network.encoder)
+    assert not [layer for layer in folded.modules() if isinstance(layer, torch.nn.BatchNorm2d)]
+    assert network._folding.of(network.encoder) is folded
+    assert list(network.state_dict()) == names
+
+
+def test_changed_weights_are_folded_anew() -> None:
+    network = trained(ResidualNetwork(width=8))
+    before = network.encode(PIXELS)
+    with torch.no_grad():
+        next(network.encoder.parameters()).mul_(2)
+    changed = network.encode(PIXELS)
+    assert (changed - before).abs().max() > 1e-3
+    network.load_state_dict(ResidualNetwork(width=8).state_dict(), assign=True)
+    with torch.no_grad():
+        expected = network.encoder(network.prepare(PIXELS))
+    torch.testing.assert_close(network.encode(PIXELS), expected, rtol=1e-5, atol=1e-5)
+    network.train().encode(PIXELS)
+    assert network.encoder[0][1].num_batches_tracked > 0  # type: ignore[index]

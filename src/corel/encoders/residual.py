@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from corel.encoders.base import Embedding, Network
 from corel.encoders.branched import BranchedLinear
+from corel.encoders.folding import Folding
 from corel.encoders.pixels import images_of
 
 
@@ -27,6 +28,7 @@ class ResidualNetwork(Network):
 
     half_weights = True
     own_features = True
+    sizes = (8, 64)  # 64 images and what a layer makes of them stay in the cache
 
     def __init__(
         self, branches: int = 16, branch_dim: int = 10, width: int = 32, channels: int = 3, image_size: int = 32
@@ -45,6 +47,7 @@ class ResidualNetwork(Network):
             BranchedLinear(8 * width, branches * branch_dim, branches=1),
         )
         self.input_shape = (channels, image_size, image_size)
+        self._folding = Folding()
 
     @property
     def feature_count(self) -> int:
@@ -55,7 +58,7 @@ class ResidualNetwork(Network):
         """Give the latents, and the means over places of what the second and third stage return."""
         pooled = []
         values = prepared
-        for layer in self.encoder.children():
+        for layer in (self.encoder if self.training else self._folding.of(self.encoder)).children():
             values = layer(values)
             if isinstance(layer, HalvingStage):
                 pooled.append(values.mean(dim=(2, 3)))
