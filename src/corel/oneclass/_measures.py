@@ -14,8 +14,8 @@ from corel.oneclass._explain import Explanation, explain_balls, explain_cosines
 from corel.oneclass._kernel import Doubles, Integers, Points, Window
 from corel.oneclass._whitening import Whitening, whitening_of
 
-# All rows of the background tell its covariance, so many are weighed: twice as many gain .001 AUC for a third more time
-# (experiments/results/cosine_folds.json).
+# All rows of the background tell its covariance, so many are compared: with twice as many the AUC is the same to .001
+# (experiments/results/cosine_folds.json), and scoring takes a third longer.
 WEIGHED = 1000
 
 
