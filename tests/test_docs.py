@@ -23,7 +23,7 @@ from experiments._lib.registry import EXPERIMENTS
 from tests.images.known.test_cifar import write_cifar10
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PACKAGE = Path(corel.__file__).parent
 EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>>" in path.read_text())
 BLOCK = re.compile(r"^```(\S+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)

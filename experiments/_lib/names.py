@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DATASETS = {
     "cifar10": "CIFAR-10", "cifar20": "CIFAR-20", "cifar100": "CIFAR-100",
-    "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet",
+    "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet", "mini-imagenet": "mini-ImageNet",
 }  # fmt: skip
 SCORES = ("count", "contrast")
 

@@ -10,7 +10,7 @@ from experiments._lib.names import SCORES
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
-from experiments.render.sections import figure, is_substituted, listed, not_run, origin, section, seed_span
+from experiments.render.sections import figure, is_substituted, not_run, origin, section, seed_span
 from experiments.render.tables import markdown, signed
 
 LARGE = "5000"  # exemplars at which the paper compares branches
@@ -26,13 +26,6 @@ def branching(records: Path = RESULTS) -> str:
     last = read("branching", records)["config"]["epochs"]
     losses = ["connectivity, untrained", f"connectivity, epoch {last}", f"reconstruction, epoch {last}"]
     heading = ["branches × dimensions", *losses, *_auc_heading("branching", records)]
-    aucs, errors = _large(found), [_last(each)["reconstruction"] for each in found.values()]
-    same = _order(aucs) == _order(known)
-    reading = (
-        f"By AUC the order is {' > '.join(_order(aucs))}, {'as' if same else 'not as'} in the paper "
-        f"({' > '.join(_order(known))}). Reconstruction differs by {max(errors) / min(errors) - 1:.0%} between best "
-        f"and worst, where the paper calls it almost equal. {_start(found)} {_flattening(found)}"
-    )
     alternative = "Connectivity and reconstruction loss over training, and AUC against exemplars, by branches"
     return section(
         "branching",
@@ -40,7 +33,6 @@ def branching(records: Path = RESULTS) -> str:
         _epochs("branching", records),
         markdown(heading, rows),
         figure("branching", alternative),
-        reading,
     )
 
 
@@ -66,21 +58,6 @@ def weights(records: Path = RESULTS) -> str:
         _epochs("weights", records),
         markdown(heading, rows),
         figure("weights", alternative),
-        _weights_reading(found),
-    )
-
-
-def _weights_reading(found: dict[str, Any]) -> str:
-    ends = {name: _last(each)["connectivity"] for name, each in found.items()}
-    strong = [end for name, end in ends.items() if name != "λ = 1"]
-    aucs = _large(found)
-    least = min(aucs, key=lambda name: aucs[name])
-    higher = ends["λ = 1"] > max(strong)
-    return (
-        f"Connectivity ends at {listed([f'{end:.1f} ({name})' for name, end in ends.items()])}: λ = 1 "
-        f"{'converges to a higher value than the others' if higher else 'does not end above the others'}, which the "
-        f"paper reports too. At m = {int(LARGE):,} the order is {' > '.join(_order(aucs))}; "
-        f"{least} is the worst, {'as' if least == 'λ = 1' else 'where it is λ = 1'} in the paper."
     )
 
 
@@ -102,20 +79,19 @@ def control(records: Path = RESULTS) -> str:
         _epochs("control", records),
         markdown(["m", *(f"{m:,}" for m in sizes)], rows),
         figure("control", alternative),
-        worth(records),
     )
 
 
 def worth(records: Path = RESULTS) -> str:
-    """What of the gap between λ = 20 and λ = 0 is the loss's, in one paragraph."""
+    """How much of the gap between λ = 20 and λ = 0 comes from the loss, in one paragraph."""
     if pending := not_run("control", records=records):
         return pending
     shaped, raw, *fair = (measured["auc"]["count"]["120"] for measured in results("control", records).values())
     return (
-        f"At m = 120 the paper's encoder has a count of {shaped:.3f} with the connectivity loss and {raw:.3f} without "
-        f"it at the same radius, the comparison that the authors print. With a radius at the same quantile of "
-        f"distances it has at best {max(fair):.3f} without: of the gap of {signed(shaped - raw)}, "
-        f"{signed(shaped - max(fair))} is left to the loss itself, and the rest was the radius."
+        f"At m = 120 the count has an AUC of {shaped:.3f} with the connectivity loss and {raw:.3f} without it at the "
+        f"same radius, which is what the authors print. With a radius at the same quantile of distances the "
+        f"encoder without the loss has {max(fair):.3f} at best. So {shaped - max(fair):.2f} of the gap of "
+        f"{shaped - raw:.2f} comes from the loss, and {max(fair) - raw:.2f} from the radius."
     )
 
 
@@ -138,33 +114,6 @@ def _auc_heading(name: str, records: Path) -> list[str]:
 def _aucs(variant: dict[str, Any], name: str, known: float, records: Path) -> list[str]:
     difference = [] if is_substituted(name, records) else [signed(variant["auc"][LARGE] - known)]
     return [f"{variant['auc']['120']:.4f}", f"{variant['auc'][LARGE]:.4f}", f"{known:.2f}", *difference]
-
-
-def _large(found: dict[str, Any]) -> dict[str, float]:
-    return {name: each["auc"][LARGE] for name, each in found.items()}
-
-
-def _order(aucs: dict[str, float]) -> list[str]:
-    return sorted(aucs, key=lambda name: -aucs[name])
-
-
-def _start(found: dict[str, Any]) -> str:
-    starts = {name: each["connectivity, untrained"] for name, each in found.items()}
-    least = min(starts, key=lambda name: starts[name])
-    agrees = "as the paper says" if least == "1 × 160" else "where the paper says 1 × 160"
-    return f"Before training {least} has the smallest connectivity loss ({starts[least]:.1f}), {agrees}."
-
-
-def _flattening(found: dict[str, Any]) -> str:
-    """How far the losses still fall in the last epoch of the variant where they do so most."""
-    fell = {
-        loss: max(1 - each["history"][-1][loss] / each["history"][-2][loss] for each in found.values())
-        for loss in ("connectivity", "reconstruction")
-    }
-    return (
-        f"In the last epoch connectivity still falls by up to {fell['connectivity']:.1%} and reconstruction by up to "
-        f"{fell['reconstruction']:.1%}."
-    )
 
 
 def _epochs(name: str, records: Path) -> str:

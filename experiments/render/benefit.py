@@ -64,7 +64,6 @@ def _pair_shown(config: dict[str, Any], found: dict[str, Measured], recipe: str)
         _table(f"AUC, m = {m}", found, sets, WAYS),
         _table(f"AUC, {DATASETS[first]}", found, sizes, foreseeable),
         _table(f"{DATASETS[first]}, m = {m}, rate {config['rate']:.0%}", found, judged, foreseeable[:-1]),
-        _in_words(config, found, recipe),
     ]
 
 

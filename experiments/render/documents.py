@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/reproduction.md from committed results: `make readme`.
+"""Write the tables of README.md and of the pages on reproduction from committed results: `make readme`.
 
 A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; NAME is one of `TABLES`.
 """
@@ -11,10 +11,22 @@ from collections.abc import Callable
 from corel._io.atomic import write_atomically
 from experiments._lib.paths import ROOT
 from experiments._lib.registry import EXPERIMENTS
-from experiments.render import ablations, benefit, comparison, encoders, geometry, speed, tables
+from experiments.render import (
+    ablations,
+    benefit,
+    cells,
+    claims,
+    comparison,
+    encoders,
+    geometry,
+    overview,
+    speed,
+    tables,
+)
 from experiments.render.tables import markdown
 
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reproduction.md")
+DOCS = ROOT / "docs"
+DOCUMENTS = (ROOT / "README.md", DOCS / "reproduction.md", *sorted((DOCS / "reproduction").glob("*.md")))
 
 
 def commands() -> str:
@@ -26,9 +38,10 @@ def commands() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
-        tables.results, tables.cells, tables.epochs, tables.rejection, tables.sets, tables.tables, tables.toy,
-        comparison.table1, comparison.comparison, comparison.standing, comparison.classes, comparison.parameters,
-        comparison.published, comparison.scores,
+        overview.results, tables.cells, tables.epochs, tables.rejection, tables.sets, tables.tables, tables.toy,
+        cells.table1, cells.mini, comparison.comparison, comparison.paired,
+        claims.claims, comparison.standing, comparison.classes, comparison.parameters,
+        comparison.published, cells.scores,
         ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,

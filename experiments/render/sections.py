@@ -18,17 +18,30 @@ def not_run(*names: str, records: Path) -> str | None:
     return f"Not run yet: {', '.join(f'`{command}`' for command in missing)}." if missing else None
 
 
+def to_run(name: str) -> str:
+    """The command that measures what is missing."""
+    return f"Not run yet: `{EXPERIMENTS[name].command}`."
+
+
+def not_measured(name: str, records: Path) -> list[str]:
+    """A sentence with the parts that are still missing, and the command that goes on with them."""
+    document = read(name, records)
+    missing = [part for part in document["config"].get("parts", ()) if part not in document["results"]]
+    command = EXPERIMENTS[name].command
+    return [f"Not measured yet: {'; '.join(missing)}. Continue with `{command}`."] if missing else []
+
+
 def section(name: str, records: Path, *paragraphs: str) -> str:
     """Paragraphs, tables and figures one below the other, and by which command they came to be."""
     document = read(name, records)
     command = EXPERIMENTS[name].command
-    reused = "; encoders that lay in the runs folder already took their time before" if "--runs" in command else ""
+    reused = ", without the training time of cached encoders" if "--runs" in command else ""
     return "\n\n".join([*paragraphs, f"Made by `{command}` in {_duration(document['seconds'])}{reused}."])
 
 
 def figure(name: str, alternative: str) -> str:
     """The figure that was drawn from the record."""
-    return f"![{alternative}](figures/{name}.png)"
+    return f"![{alternative}](../figures/{name}.png)"
 
 
 def is_substituted(name: str, records: Path) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 
 from experiments import paper
 from experiments._lib.names import pairing
-from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
 
 Row = Sequence[str]
@@ -18,59 +17,6 @@ def markdown(heading: Row, rows: Iterable[Row], text: int = 1) -> str:
     """A table whose first columns are text and whose others are numbers."""
     lines = [heading, [*["---"] * text, *["---:"] * (len(heading) - text)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def results() -> str:
-    """Each cell of the protocol: the authors' AUC, ours by both scores and, once they were run, the controls."""
-    backbones = read("backbones")
-    document = backbones["results"]
-    controls = _controls()
-    rows = []
-    for mean in document["means"]:
-        pair = (mean["auxiliary"], mean["evaluated"])
-        values = [paper.cell(*pair).m120, mean["count"], mean["contrast"], *controls.get(pair, ())]
-        rows.append([pairing(*pair), *(f"{value:.3f}" for value in values)])
-    rows += [[*row, *["–"] * (len(rows[0]) - len(row))] for row in _stronger()]
-    heading = ["encoder trained on → classes of", "authors", "corel, count", "corel, contrast"]
-    heading += CONTROLS.values() if controls else ()
-    trainings, epochs = len({cell["seed"] for cell in document["cells"]}), backbones["config"]["epochs"]
-    note = (
-        f"corel: mean of {_number(trainings)} trainings of {epochs} epochs, controls by the first; authors: one of "
-        f"{paper.EPOCHS}; contrastive: one."
-    )
-    return f"{markdown(heading, rows)}\n\n{note}"
-
-
-def _stronger() -> list[Row]:
-    """The same of the contrastive encoder, once it was measured."""
-    if not (RESULTS / "stronger.json").exists():
-        return []
-    rows: list[Row] = []
-    for target, measured in read("stronger")["results"].items():
-        auc = {row["method"]: row["mean"] for row in measured if row["exemplars"] == 120}
-        title = f"{pairing('tiny-imagenet', target)}, contrastive"
-        known = [method for method in CONTROLS if method in auc]
-        rows.append([title, "–", *(f"{auc[method]:.3f}" for method in ("count", "contrast", *known))])
-    return rows
-
-
-CONTROLS = {
-    "count, untrained encoder": "untrained, count",
-    "contrast, untrained encoder": "untrained, contrast",
-    "5 nearest neighbours, latents": "5-NN, latents",
-    "5 nearest neighbours, pixels": "5-NN, pixels",
-}
-
-
-def _controls() -> dict[tuple[str, ...], list[float]]:
-    """AUCs of `CONTROLS` at m = 120 by auxiliary and evaluated dataset; empty where there is no record of them."""
-    if not (RESULTS / "contrast.json").exists():
-        return {}
-    found = {}
-    for pair, rows in read("contrast")["results"].items():
-        auc = {row["method"]: row["mean"] for row in rows if row["exemplars"] == 120}
-        found[tuple(pair.split(" → "))] = [auc[name] for name in CONTROLS]
-    return found
 
 
 def cells() -> str:
@@ -152,10 +98,6 @@ def toy() -> str:
 
 def _moment(epoch: int | None) -> str:
     return {None: "the data", 0: "untrained"}.get(epoch, f"{epoch} epochs")
-
-
-def _number(count: int) -> str:
-    return {1: "one", 2: "two", 3: "three"}.get(count, str(count))
 
 
 def signed(value: float) -> str:
