@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +85,7 @@ def edit(file: Path, *, version: str = "1", drop: str = "", **changes: object) -
     with safetensors.safe_open(file, "pt") as old:
         header = old.metadata()
         tensors = {name: old.get_tensor(name) for name in old.keys() if name != drop}  # noqa: SIM118
+    del header["sha256"]  # as in a file from before there were checksums
     header["version"] = version
     header["document"] = json.dumps({**json.loads(header["document"]), **changes})
     file.write_bytes(safetensors.torch.save(tensors, header))
@@ -115,6 +117,73 @@ def test_an_edited_file_gives_a_sentence(file: Path, changes: dict[str, object],
     edit(file, **changes)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=rf"is damaged or was edited(.|\n)*{sentence}(.|\n)*get the file again"):
         Backbone.load(file)
+
+
+def test_a_file_from_before_there_were_checksums_still_opens(backbone: Backbone, file: Path) -> None:
+    edit(file)
+    assert Backbone.load(file).digest == backbone.digest
+
+
+def test_one_flipped_bit_anywhere_is_noticed(file: Path, tmp_path: Path) -> None:
+    content, other = file.read_bytes(), tmp_path / "other.safetensors"
+    for position in (*range(0, 1200, 37), *range(1200, len(content), 1499), len(content) - 1):
+        changed = bytearray(content)
+        changed[position] ^= 1 << position % 8
+        other.write_bytes(changed)
+        with pytest.raises(ValueError, match=str(other)):
+            Backbone.load(other)
+
+
+def test_one_flipped_bit_in_a_shipped_file_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = shutil.copytree(Path(corel.__file__).parent / "backbones", tmp_path / "backbones").parent
+    monkeypatch.setattr("corel.backbone.resources.files", lambda _: package)
+    assert Backbone.load("cifar10-16x10").eta == 2.0
+    path = package / "backbones" / "cifar10-16x10.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="its checksum does not match"):
+        Backbone.load("cifar10-16x10")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("where", ["weights", "background", "deaths"])
+def test_values_that_are_not_finite_are_refused(backbone: Backbone, tmp_path: Path, where: str, value: float) -> None:
+    if where == "weights":
+        next(backbone.network.parameters()).view(-1)[3] = value
+    else:
+        getattr(backbone, where)[1, 1] = value
+    backbone.save(tmp_path / "bad.safetensors")
+    with pytest.raises(ValueError, match="is not finite; get the file again"):
+        Backbone.load(tmp_path / "bad.safetensors")
+
+
+def test_what_happens_to_the_file_afterwards_does_not_reach_a_loaded_backbone(file: Path) -> None:
+    again = Backbone.load(file)
+    latents, digest = again.encode(PIXELS), again.digest
+    with file.open("r+b") as opened:
+        opened.write(b"\0" * file.stat().st_size)
+        opened.truncate(0)
+    np.testing.assert_array_equal(again.encode(PIXELS), latents)
+    assert again.digest == digest
+
+
+def test_a_document_that_nests_too_deep_gives_a_sentence(file: Path) -> None:
+    with safetensors.safe_open(file, "pt") as old:
+        header, tensors = old.metadata(), {name: old.get_tensor(name) for name in old.keys()}  # noqa: SIM118
+    del header["sha256"]
+    file.write_bytes(safetensors.torch.save(tensors, {**header, "document": "[" * 100_000}))
+    with pytest.raises(ValueError, match="its document cannot be read"):
+        Backbone.load(file)
+    file.write_bytes(safetensors.torch.save(tensors, {**header, "version": "²"}))
+    with pytest.raises(ValueError, match="has format ² and this corel reads up to 1"):
+        Backbone.load(file)
+
+
+@pytest.mark.parametrize("odd", [None, 3, "text", ["a"], {"source": ["x" * 10_000], "items": "many", "epochs": {}}])
+def test_the_card_of_odd_metadata_can_be_read(backbone: Backbone, odd: object) -> None:
+    card = replace(backbone, metadata={"data": odd, "config": odd, "auc": odd, "version": odd}).describe()
+    assert max(map(len, card.splitlines())) <= 300
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path) -> None:

@@ -99,3 +99,15 @@ def printable(text: str) -> str:
     """Escape what a file name may hold and a terminal should not: newlines, control codes, bytes."""
     clean = text.encode("utf-8", "backslashreplace").decode()
     return clean if clean.isprintable() else clean.encode("unicode_escape").decode("ascii")
+
+
+def shown(text: object, most: int = 200) -> str:
+    """Make foreign text fit to be shown: no control codes, on one line, of at most so many characters.
+
+    Example:
+        >>> shown("a.png\\n" + 1000 * "x", 12)
+        'a.png\\\\nxxxx…'
+
+    """
+    clean = printable(str(text)[: most + 1])
+    return clean if len(clean) <= most else clean[: most - 1] + "…"

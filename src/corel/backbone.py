@@ -20,7 +20,7 @@ from torch import Tensor
 from corel import objectives
 from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
-from corel._terminal import printable
+from corel._terminal import shown
 from corel._version import __version__
 from corel.encoders.base import Embedding, Network, channels_last
 from corel.encoders.export import to_onnx
@@ -165,8 +165,9 @@ class Backbone:
         With neither it is the one that is best on photographs. Loading runs no code from the file.
         """
         path = _locate(DEFAULT if name_or_path is None else name_or_path)
-        tensors, document = tensorfile.read(path, KIND, VERSION)
+        tensors, document = tensorfile.read(path, KIND, VERSION, file_checksum=_shipped_checksum(path))
         try:
+            _check_finite(tensors)
             network = _rebuild(document["objective"], document["architecture"], tensors)
             deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()
             preparation = from_document(document.get("preparation") or _default_preparation(network).document())
@@ -175,7 +176,7 @@ class Backbone:
             backbone = cls(network, document["objective"], document["eta"], document["p"], document["batch_size"],
                            deaths, background, document["metadata"], preparation, pooled, hashes)  # fmt: skip
             _check_shapes(backbone)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        except (KeyError, TypeError, ValueError, RuntimeError, OverflowError, AttributeError) as error:
             raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
         return backbone
 
@@ -255,7 +256,7 @@ class Backbone:
 
     def describe(self) -> str:
         """Give a card to read: what the backbone is, where it comes from and what it was measured on."""
-        data = self.metadata.get("data", {})
+        data, auc = _entries(self.metadata.get("data")), _entries(self.metadata.get("auc"))
         alpha, epsilon, beta = self.deaths.mean(axis=0)
         space = f"{self.branches} branches × {self.branch_dim} dimensions, norm p = {self.p:g}, η = {self.eta:g}"
         lines = [
@@ -264,11 +265,11 @@ class Backbone:
             f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {self.batch_size}",
             f"background  {len(self.background):,} auxiliary latents{self._pooled_note()}",
             f"{'looked at ' if self.objective in WRAPPED else 'trained on'}  "
-            f"{data.get('source', 'unknown')}, {data.get('items', 0):,} items, no labels",
+            f"{data.get('source', 'unknown')}, {_number(data.get('items', 0), ',')} items, no labels",
             *self._origin(),
         ]
-        lines += [f"AUC         {where}: {value:.3f}" for where, value in self.metadata.get("auc", {}).items()]
-        return "\n".join(map(printable, lines))  # the file may be a stranger's
+        lines += [f"AUC         {where}: {_number(value, '.3f')}" for where, value in auc.items()]
+        return "\n".join(shown(line, 300) for line in lines)  # the file may be a stranger's
 
     def _size(self) -> str:
         if isinstance(self.network, Pretrained):
@@ -279,10 +280,10 @@ class Backbone:
         """Say which encoder was wrapped, or how one was trained."""
         version = self.metadata.get("version", "?")
         if self.objective in WRAPPED:
-            encoder = self.metadata.get("encoder", {})
+            encoder = _entries(self.metadata.get("encoder"))
             told = [f"{name:<10}  {encoder[name]}" for name in ("source", "license", "trained on") if name in encoder]
             return [f"encoder     {encoder.get('encoder', '?')}, wrapped by corel {version}", *told]
-        config = self.metadata.get("config", {})
+        config = _entries(self.metadata.get("config"))
         epochs, seed = config.get("epochs", "?"), config.get("seed", "?")
         return [f"training    {epochs} epochs, seed {seed}, corel {version}"]
 
@@ -366,13 +367,17 @@ def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Te
         for name, tensor in tensors.items()
         if name.startswith("network.")
     }
+    for name, expected in network.state_dict().items():
+        if name in weights and weights[name].is_floating_point() != expected.is_floating_point():
+            raise ValueError(f"{name} is of type {weights[name].dtype}, not {expected.dtype}")
     network.load_state_dict(weights, assign=True)
     return channels_last(network)
 
 
 def _check_shapes(backbone: Backbone) -> None:
     width = backbone.branches * backbone.branch_dim
-    scales = 0 < backbone.eta < math.inf and backbone.p >= 1 and backbone.batch_size >= 2
+    whole = backbone.batch_size >= 2 and backbone.batch_size % 1 == 0
+    scales = 0 < backbone.eta < math.inf and backbone.p >= 1 and whole
     if not scales or not isinstance(backbone.metadata, dict):
         raise ValueError("its scale, norm, batch size or provenance is impossible")
     if backbone.deaths.shape != (backbone.branches, 3):
@@ -385,3 +390,24 @@ def _check_shapes(backbone: Backbone) -> None:
     pooled, count = backbone.pooled_background, backbone.network.feature_count
     if pooled is not None and (pooled.ndim != 2 or pooled.shape[1] != count or not len(pooled)):
         raise ValueError(f"the pooled background is {list(pooled.shape)}, not [k, {count}]")
+
+
+def _check_finite(tensors: dict[str, Tensor]) -> None:
+    if bad := next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None):
+        raise ValueError(f"{bad} is not finite")
+
+
+def _shipped_checksum(path: Path) -> str | None:
+    """Give the SHA-256 of a shipped file that is older than the checksums inside files."""
+    sums = resources.files("corel") / "backbones" / "SHA256SUMS"
+    if path.parent != Path(str(sums)).parent:
+        return None
+    return {name: digest for digest, name in map(str.split, sums.read_text().splitlines())}.get(path.name)
+
+
+def _entries(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: object, layout: str) -> str:
+    return format(value, layout) if isinstance(value, int | float) else str(value)

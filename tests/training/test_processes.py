@@ -25,7 +25,7 @@ import json, os, sys
 import torch
 from corel.objectives.autoencoder import Reconstruction
 from corel.training import train
-from tests.test_training_processes import CONFIG, numbered_images
+from tests.training.test_processes import CONFIG, numbered_images
 
 torch.set_num_threads(1)
 seen, losses, forward = [], [], Reconstruction.forward
@@ -54,7 +54,7 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("two")
     (folder / "worker.py").write_text(WORKER)
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    alone = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    alone = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(Path(__file__).parents[2])}
     result = subprocess.run(
         [*torchrun, str(folder / "worker.py"), str(folder)],
         capture_output=True, text=True, check=False, env={**os.environ, **alone},

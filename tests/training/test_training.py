@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors
+import safetensors.torch
 import torch
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
@@ -168,6 +169,60 @@ def test_another_training_does_not_continue_this_one(
     assert (tmp_path / "checkpoint.safetensors").read_bytes() == before
 
 
+def _edit_checkpoint(path: Path, **state: object) -> None:
+    """Change the state in a checkpoint, and take its checksum away, as somebody with an editor might."""
+    with safetensors.safe_open(path, "pt") as file:
+        header, tensors = file.metadata(), {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+    del header["sha256"]
+    document = json.loads(header["document"])
+    if "weight" in state:
+        tensors[sorted(tensors)[0]].view(-1)[0] = state.pop("weight")
+    if "drop" in state:
+        del tensors[str(state.pop("drop"))]
+    document["state"] |= state
+    path.write_bytes(safetensors.torch.save(tensors, {**header, "document": json.dumps(document)}))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"step": -5}, "step -5 does not fit to 2 epochs of 4 steps"),
+        ({"step": 10**9}, "step 1000000000 does not fit"),
+        ({"step": "8"}, "step 8 does not fit"),
+        ({"history": []}, "step 8 does not fit to 0 epochs"),
+        ({"history": [{"epoch": math.nan}, {}]}, "metrics are not finite"),
+        ({"sums": {"a": 1.0}, "counts": {"a": 0}}, "sums do not fit"),
+        ({"seconds": None}, "metrics are not finite"),
+        ({"unknown": 1}, "unexpected keyword"),
+        ({"weight": math.nan}, "is not finite"),
+        ({"drop": "optimizer.0.exp_avg"}, "a moment of Adam is missing"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, object], sentence: str) -> None:
+    train(images(), SMALL, run_dir=tmp_path)
+    _edit_checkpoint(tmp_path / "checkpoint.safetensors", **change)
+    with pytest.raises(ValueError, match=rf"checkpoint\.safetensors is damaged or was edited: .*{sentence}.*--run DIR"):
+        train(images(), replace(SMALL, epochs=3), run_dir=tmp_path)
+
+
+def test_one_flipped_bit_in_a_checkpoint_is_noticed(tmp_path: Path) -> None:
+    train(images(), SMALL, run_dir=tmp_path)
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    content = bytearray(checkpoint.read_bytes())
+    content[-50] ^= 4
+    checkpoint.write_bytes(content)
+    with pytest.raises(ValueError, match="its checksum does not match"):
+        train(images(), replace(SMALL, epochs=3), run_dir=tmp_path)
+
+
+def test_a_checkpoint_from_before_there_were_checksums_continues(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        train(images(), SMALL, run_dir=tmp_path / name)
+    _edit_checkpoint(tmp_path / "a" / "checkpoint.safetensors")
+    longer = [train(images(), replace(SMALL, epochs=3), run_dir=tmp_path / name).digest for name in ("a", "b")]
+    assert longer[0] == longer[1]
+
+
 def test_other_pixels_do_not_continue_this_training(tmp_path: Path) -> None:
     train(images(), SMALL, run_dir=tmp_path)
     with pytest.raises(ValueError, match="data sha256 was"):
@@ -179,7 +234,7 @@ ENDLESS = """
 import sys
 
 import torch
-from tests.test_training import LONG, images
+from tests.training.test_training import LONG, images
 from corel.training import train
 torch.set_num_threads(1)
 train(images(), LONG, run_dir=sys.argv[1], checkpoint_minutes=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from corel._io import tensorfile
 from corel.training.config import TrainConfig
 
 KIND, VERSION = "corel checkpoint", 1
+MOMENTS = {"step": False, "exp_avg": True, "exp_avg_sq": True}  # Adam's state; is it of the parameter's shape?
 
 
 @dataclass
@@ -90,31 +92,68 @@ class Identity:
 
 
 def save(path: Path, state: State, identity: Identity, model: nn.Module, optimizer: Optimizer) -> None:
-    """Write everything a training needs to go on as if it had never stopped; weights must be finite to replace any."""
-    weights = model.state_dict()
-    bad = [name for name, tensor in weights.items() if not torch.isfinite(tensor).all()]
-    if bad:
-        raise FloatingPointError(
-            f"after step {state.step} the weights {bad[0]} are not finite; the checkpoint {path} is of an earlier step"
-        )
-    tensors = {f"model.{name}": tensor for name, tensor in weights.items()}
+    """Write everything a training needs to go on as if it had never stopped; only finite values replace a file."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     for number, values in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
+    bad = [name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()]
+    if bad:
+        raise FloatingPointError(
+            f"after step {state.step} the values of {bad[0]} are not finite; "
+            f"the checkpoint {path} is of an earlier step"
+        )
     tensorfile.write(path, KIND, VERSION, tensors, {"state": asdict(state), "identity": asdict(identity)})
 
 
 def restore(path: Path, identity: Identity, model: nn.Module, optimizer: Optimizer) -> State:
     """Put a checkpoint's tensors into `model` and `optimizer` and give the state they belong to."""
     tensors, document = tensorfile.read(path, KIND, VERSION)
-    identity.require_same(document["identity"], path)
-    model.load_state_dict(_under("model.", tensors))
+    try:
+        identity.require_same(document["identity"], path)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _damaged(path, "it does not say which training it belongs to") from error
+    if bad := next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None):
+        raise _damaged(path, f"{bad} is not finite")
+    try:
+        model.load_state_dict(_under("model.", tensors))
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": _moments(optimizer, tensors)})
+        state = State(**document["state"])
+        _check_state(state, identity)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise _damaged(path, str(error)) from error
+    return state
+
+
+def _moments(optimizer: Optimizer, tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
     values: dict[int, dict[str, Tensor]] = {}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for key, tensor in _under("optimizer.", tensors).items():
         number, name = key.split(".")
-        values.setdefault(int(number), {})[name] = _laid_out_like(parameters[int(number)], tensor)
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": values})
-    return State(**document["state"])
+        parameter = parameters[int(number)]
+        if name not in MOMENTS or tensor.shape != (parameter.shape if MOMENTS[name] else ()):
+            raise ValueError(f"{key[:80]} is none of Adam's, or of another shape")
+        values.setdefault(int(number), {})[name] = _laid_out_like(parameter, tensor)
+    if any(moments.keys() != MOMENTS.keys() for moments in values.values()):
+        raise ValueError("a moment of Adam is missing")
+    return values
+
+
+def _check_state(state: State, identity: Identity) -> None:
+    size, epochs = identity.config.batch_size * identity.processes, len(state.history)
+    steps = max(1, int(identity.data["items"]) // size)  # of an epoch
+    fits = type(state.step) is int and epochs * steps <= state.step < (epochs + 1) * steps
+    if not fits or epochs > identity.config.epochs:
+        raise ValueError(f"step {str(state.step)[:20]} does not fit to {epochs} epochs of {steps} steps")
+    measured: list[dict[str, float]] = [state.sums, {**state.counts}, *state.history]
+    numbers: list[object] = [state.seconds, *(value for part in measured for value in part.values())]
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in numbers):
+        raise ValueError("its metrics are not finite numbers")
+    if state.sums.keys() != state.counts.keys() or any(count < 1 for count in state.counts.values()):
+        raise ValueError("its sums do not fit to its counts")
+
+
+def _damaged(path: Path, why: str) -> ValueError:
+    return ValueError(f"{path} is damaged or was edited: {why}; restore a copy, or start in another folder (--run DIR)")
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
