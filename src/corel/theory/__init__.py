@@ -1,8 +1,14 @@
-"""Lemmas, corollaries and Remark 2 of the paper as functions, and the diagnosis of a latent space."""
+"""The statements of the paper as functions, the tight interval of a given set, and the diagnosis of latents."""
 
 from corel.theory._diagnosis import Consequences as Consequences
 from corel.theory._diagnosis import Diagnosis as Diagnosis
 from corel.theory._diagnosis import diagnose as diagnose
+from corel.theory._exact import BetaBounds as BetaBounds
+from corel.theory._exact import Interval as Interval
+from corel.theory._exact import beta_bounds as beta_bounds
+from corel.theory._exact import diameter_bound as diameter_bound
+from corel.theory._exact import exact_interval as exact_interval
+from corel.theory._exact import stability_radius as stability_radius
 from corel.theory._statements import annulus_counts as annulus_counts
 from corel.theory._statements import annulus_entropy_bound as annulus_entropy_bound
 from corel.theory._statements import connectivity_interval as connectivity_interval

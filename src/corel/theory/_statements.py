@@ -34,7 +34,7 @@ def connectivity_interval(points: Points, p: float = 1.0) -> tuple[float, float]
     >>> connectivity_interval(np.array([[0.0], [1.0], [4.0]]))
     (1.0, 3.0)
     """
-    distances = _distances(points, p)
+    distances = pairwise_distances(points, p)
     if len(distances) < 2:
         raise ValueError("one point has no death time, so no α and β: give at least two points")
     deaths = death_times(distances=distances)
@@ -80,7 +80,7 @@ def metric_entropy(points: Points, eps: float, p: float = 1.0) -> int:
 
     Exact, by search over subsets, hence exponential in the number of points: meant for a few dozen.
     """
-    close = (_distances(points, p) < eps).tolist()
+    close = (pairwise_distances(points, p) < eps).tolist()
     # Sets of points are the bits of an integer; every point is close to itself, whatever ε is.
     near = [sum(1 << j for j, is_near in enumerate(row) if is_near or j == i) for i, row in enumerate(close)]
 
@@ -156,7 +156,7 @@ def smallest_dimension(batch_size: int, alpha: float, beta: float) -> int:
     return n
 
 
-def _distances(points: Points, p: float) -> Tensor:
+def pairwise_distances(points: Points, p: float) -> Tensor:
     refuse_no_norm(p)
     rows = torch.as_tensor(points).detach().double()
     if rows.ndim != 2:
@@ -169,7 +169,7 @@ def _distances(points: Points, p: float) -> Tensor:
 
 def _distances_to_others(points: Points, p: float) -> Tensor:
     """Row z holds the m − 1 distances from z to the other points: the matrix without its diagonal."""
-    distances = _distances(points, p)
+    distances = pairwise_distances(points, p)
     m = len(distances)
     return distances[~torch.eye(m, dtype=torch.bool)].view(m, max(m - 1, 0))
 
