@@ -166,6 +166,17 @@ class Gallery:
             return self._store.remove(name)
         return self._store.remove(name, [_complete(each, exemplars) for each in hashes])
 
+    def restore(self, exemplars: Sequence[Exemplar]) -> int:
+        """Put back exemplars that were forgotten, all or none; gives how many were not there."""
+        return sum(self._store.add(_backbone_lookup.refer(*self._backbone), exemplars))
+
+    def rename(self, name: str, new: str) -> int:
+        """Give a class another name; gives how many exemplars it holds."""
+        check_name(new)
+        if name == new:
+            return len(self.exemplars(name))
+        return self._store.rename(name, new) or len(self.exemplars(name))  # which says that there is no such class
+
     def score(self, images: Any, *, photographs: bool = True, strict: bool = False, progress: bool = False) -> Scores:
         """Score images, or vectors, in whatever form `enroll` takes them against every class.
 

@@ -99,6 +99,16 @@ class Store:
             delete = "DELETE FROM exemplar WHERE class = ? AND hash = ?"
             return self._connection.executemany(delete, rows).rowcount
 
+    def rename(self, name: str, new: str) -> int:
+        """Give a class another name that no class has; gives how many exemplars it holds."""
+        if self._connection is None:
+            return 0
+        with transaction(self._connection, self.path, "IMMEDIATE"):
+            (taken,) = self._connection.execute("SELECT COUNT(*) FROM exemplar WHERE class = ?", (new,)).fetchone()
+            if taken:
+                raise ValueError(f"there is a class {new!r} already; choose another name, or forget that class first")
+            return self._connection.execute("UPDATE exemplar SET class = ? WHERE class = ?", (new, name)).rowcount
+
     def counts(self) -> dict[str, int]:
         """Count each class's exemplars, classes in alphabetical order."""
         rows = self._read("SELECT class, COUNT(*) FROM exemplar GROUP BY class ORDER BY class")

@@ -1,0 +1,98 @@
+"""What the server keeps in memory for a while: prepared images, and exemplars that were removed."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel.gallery import Exemplar
+from corel.serve._problems import Refused
+
+MOST_REMOVED = 10_000  # exemplars kept for undoing
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """An image at the encoder's size; `hash` is the one it has, or would have, as an exemplar."""
+
+    name: str
+    hash: str
+    pixels: NDArray[np.uint8]
+
+
+class Kept:
+    """Prepared images by their hash, up to so many bytes; the least recently used go first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._bytes = limit, 0
+        self._images: OrderedDict[str, Prepared] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, prepared: Prepared) -> None:
+        """Keep an image."""
+        with self._lock:
+            replaced = self._images.pop(prepared.hash, None)
+            self._bytes += prepared.pixels.nbytes - (replaced.pixels.nbytes if replaced else 0)
+            self._images[prepared.hash] = prepared
+            while self._bytes > self._limit:
+                self._bytes -= self._images.popitem(last=False)[1].pixels.nbytes
+
+    def get(self, digest: str) -> Prepared | None:
+        """Give an image if it is still there."""
+        with self._lock:
+            if digest in self._images:
+                self._images.move_to_end(digest)
+            return self._images.get(digest)
+
+
+class Removed:
+    """Exemplars that were removed a short while ago, in memory only: the file overwrites what it forgets."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._entries: dict[str, tuple[float, list[Exemplar]]] = {}
+        self._lock = threading.Lock()
+
+    def put(self, exemplars: list[Exemplar]) -> str:
+        """Keep exemplars; gives the key to them."""
+        key = secrets.token_urlsafe(16)
+        with self._lock:
+            self._entries[key] = time.monotonic() + self._seconds, exemplars
+            while len(self._entries) > 1 and sum(len(entry[1]) for entry in self._entries.values()) > MOST_REMOVED:
+                del self._entries[next(iter(self._entries))]
+        timer = threading.Timer(self._seconds, self._expire)
+        timer.daemon = True
+        timer.start()
+        return key
+
+    def get(self, key: str) -> list[Exemplar]:
+        """Give exemplars, or say that they are gone."""
+        self._expire()
+        with self._lock:
+            if key not in self._entries:
+                raise Refused(
+                    HTTPStatus.GONE, "undo", f"this was undone already, or removed over {self._seconds:.0f} s ago"
+                )
+            return self._entries[key][1]
+
+    def drop(self, key: str) -> None:
+        """Forget what is under a key."""
+        with self._lock:
+            self._entries.pop(key, None)
+
+    def drop_class(self, name: str) -> None:
+        """Forget what was removed from a class."""
+        with self._lock:
+            self._entries = {key: entry for key, entry in self._entries.items() if entry[1][0].name != name}
+
+    def _expire(self) -> None:
+        now = time.monotonic()
+        with self._lock:
+            self._entries = {key: entry for key, entry in self._entries.items() if entry[0] > now}

@@ -1,0 +1,251 @@
+"""What the server does with its gallery: the one module of this room that calls the library.
+
+Everything here blocks; the app calls it off the event loop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from corel import images
+from corel.gallery import Exemplar, Gallery, Scores
+from corel.oneclass import ClassBank, backbone_settings
+from corel.serve._config import Config
+from corel.serve._memory import Kept, Prepared, Removed
+from corel.serve._problems import Refused
+
+COVER = 6  # thumbnails on a class's card
+MAD_TO_DEVIATION = 1.4826
+ODD_DEVIATIONS = 3.0
+MEASURED = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")  # formats whose head says how large the image is
+
+
+@dataclass(frozen=True)
+class Card:
+    """A class in the list of classes."""
+
+    name: str
+    exemplars: int
+    cover: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An exemplar and how well the rest of its class explains it; `odd` if far below what is usual there."""
+
+    exemplar: Exemplar
+    score: float
+    odd: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Voter:
+    """An exemplar that speaks for an image, and its share of all that speaks for it."""
+
+    exemplar: Exemplar
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Why an image is like a class, or not."""
+
+    name: str
+    score: float
+    p_value: float
+    exemplars: int
+    voters: list[Voter]
+
+
+class Studio:
+    """The gallery behind the server."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._gallery: Gallery | None = None
+        self._kept = Kept(config.limits.kept_bytes)
+        self._removed = Removed(config.limits.undo_seconds)
+        self.ready = threading.Event()
+
+    def open(self) -> None:
+        """Open the gallery, load its encoder, and encode once, since kernels are compiled on their first call."""
+        self._gallery = Gallery.open(self._config.gallery, self._config.backbone, create=not self._config.read_only)
+        preparation = self.gallery.backbone.preparation
+        if not isinstance(preparation, images.Preparation):
+            raise ValueError(f"{self._config.gallery} is a gallery of vectors; the studio is for images")
+        self._preparation = preparation
+        blank = np.zeros((1, preparation.size, preparation.size, 3), np.uint8)
+        self.gallery.backbone.encode(blank)
+        if self.gallery.classes():
+            self.gallery.score(blank)
+        self.ready.set()
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._gallery is not None:
+            self._gallery.close()
+
+    @property
+    def gallery(self) -> Gallery:
+        """The open gallery."""
+        assert self._gallery is not None
+        return self._gallery
+
+    @property
+    def encoder(self) -> dict[str, Any]:
+        """What the page says about the encoder."""
+        return {"digest": self.gallery.backbone.digest[:12], "size": self._preparation.size}
+
+    def prepare(self, name: str, file: BinaryIO) -> Prepared | images.Skipped:
+        """Decode one upload to the encoder's size; what cannot be decoded gets its reason."""
+        if _pixels(file) > self._config.limits.pixels:
+            return images.Skipped(name, f"has more than {self._config.limits.pixels:,} pixels")
+        try:
+            batch = next(iter(images.stream(file.read(), self._preparation)))
+        except MemoryError:
+            return images.Skipped(name, "needs more memory than there is")
+        if batch.skipped:
+            return images.Skipped(name, batch.skipped[0].reason)
+        values = batch.values[0]
+        prepared = Prepared(name, _digest(values), values)
+        self._kept.put(prepared)
+        return prepared
+
+    def recall(self, hashes: Iterable[str]) -> list[Prepared]:
+        """Give images that were prepared before; refuse if some are gone, naming them."""
+        found = {each: self._kept.get(each) for each in hashes}
+        if missing := [each for each, prepared in found.items() if prepared is None]:
+            raise Refused(
+                HTTPStatus.NOT_FOUND, "hash", f"{len(missing)} of these images are not kept any more; send them again",
+                missing=missing,
+            )  # fmt: skip
+        return [prepared for prepared in found.values() if prepared is not None]
+
+    def score(self, groups: Sequence[Sequence[Prepared]]) -> list[Scores]:
+        """Score several requests' images in one pass."""
+        together = [each for group in groups for each in group]
+        found = self.gallery.score(_image_set(together))
+        ends = np.cumsum([len(group) for group in groups]).tolist()
+        return [_part(found, slice(end - len(group), end)) for group, end in zip(groups, ends, strict=True)]
+
+    def enroll(self, name: str, prepared: Sequence[Prepared]) -> set[str]:
+        """Add images to a class; gives the hashes that it held before."""
+        before = {each.hash for each in self.gallery.exemplars(name)} if name in self.gallery.classes() else set()
+        self.gallery.enroll(name, _image_set(prepared))
+        return before
+
+    def cards(self) -> list[Card]:
+        """List the classes."""
+        counts = self.gallery.classes()
+        return [Card(name, count, self._cover(name)) for name, count in counts.items()]
+
+    def sizes(self) -> dict[str, int]:
+        """Give each class's number of exemplars."""
+        return self.gallery.classes()
+
+    def exemplars(self, name: str) -> list[Exemplar]:
+        """Give a class's exemplars."""
+        self._check_class(name)
+        return self.gallery.exemplars(name)
+
+    def thumbnail(self, name: str, digest: str) -> bytes:
+        """Give an exemplar's picture."""
+        found = next((each for each in self.exemplars(name) if each.hash == digest), None)
+        if found is None or found.thumbnail is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "hash", "there is no picture of such an exemplar")
+        return found.thumbnail
+
+    def audit(self, name: str) -> list[Fit]:
+        """Give a class's exemplars with how well they fit, the odd ones first."""
+        exemplars = self.exemplars(name)
+        latents = np.stack([each.latent for each in exemplars])
+        bank = ClassBank(latents, np.array([0, len(latents)]), **backbone_settings(self.gallery.backbone))
+        scores = bank.leave_one_out()
+        median = float(np.median(scores))
+        spread = MAD_TO_DEVIATION * float(np.median(np.abs(scores - median)))
+        lowest = median - ODD_DEVIATIONS * spread
+        return [
+            Fit(exemplars[i], float(scores[i]), bool(scores[i] < lowest))
+            for i in np.argsort(scores, kind="stable").tolist()
+        ]
+
+    def explain(self, prepared: Prepared, name: str) -> Reasons:
+        """Tell which exemplars of a class speak for an image, the most important first."""
+        self._check_class(name)
+        found = self.gallery.explain(_image_set([prepared]), name)
+        votes = np.zeros(len(found.exemplars))
+        for inside in found.votes.neighbours:
+            votes[inside] += 1.0
+        order = np.argsort(-votes, kind="stable")[: np.count_nonzero(votes)].tolist()
+        voters = [Voter(found.exemplars[i], float(votes[i] / votes.sum())) for i in order]
+        return Reasons(name, found.score, found.p_value, len(found.exemplars), voters)
+
+    def remove(self, name: str, hashes: Sequence[str]) -> tuple[int, str]:
+        """Remove exemplars; gives how many, and a key to put them back with."""
+        chosen = [each for each in self.exemplars(name) if each.hash in set(hashes)]
+        if len(chosen) < len(set(hashes)):
+            raise Refused(HTTPStatus.NOT_FOUND, "hash", f"the class {name!r} does not hold all of these exemplars")
+        count = self.gallery.forget(name, [each.hash for each in chosen])
+        return count, self._removed.put(chosen)
+
+    def undo(self, key: str) -> int:
+        """Put back what was removed under this key."""
+        count = self.gallery.restore(self._removed.get(key))
+        self._removed.drop(key)
+        return count
+
+    def forget(self, name: str) -> int:
+        """Forget a class, for good; what was removed from it before goes too."""
+        self._check_class(name)
+        self._removed.drop_class(name)
+        return self.gallery.forget(name)
+
+    def rename(self, name: str, new: str) -> int:
+        """Give a class another name."""
+        self._check_class(name)
+        return self.gallery.rename(name, new)
+
+    def _cover(self, name: str) -> tuple[str, ...]:
+        return tuple(each.hash for each in self.gallery.exemplars(name)[:COVER])
+
+    def _check_class(self, name: str) -> None:
+        if name not in self.gallery.classes():
+            raise Refused(HTTPStatus.NOT_FOUND, "class", f"there is no class {name!r}")
+
+
+def _image_set(prepared: Sequence[Prepared]) -> images.ImageSet:
+    return images.ImageSet(
+        np.stack([each.pixels for each in prepared]), None, (), [each.name for each in prepared], "uploads"
+    )
+
+
+def _part(scores: Scores, rows: slice) -> Scores:
+    """Give some rows of scores."""
+    by_image = ("images", "scores", "p_values", "likeness", "joining", "enrolled", "photographic")
+    given: dict[str, Any] = {name: getattr(scores, name) for name in by_image}
+    chosen: dict[str, Any] = {name: value if value is None else value[rows] for name, value in given.items()}
+    return replace(scores, **chosen)
+
+
+def _pixels(file: BinaryIO) -> int:
+    """Read an image's size from its head, 0 if it has none: then the decoder says what is wrong."""
+    try:
+        with Image.open(file, formats=MEASURED) as picture:
+            return picture.width * picture.height
+    except Exception:  # Pillow's plugins raise whatever comes to their mind
+        return 0
+    finally:
+        file.seek(0)
+
+
+def _digest(value: NDArray[np.uint8]) -> str:
+    return hashlib.sha256(f"{value.dtype.str} {value.shape}".encode() + value.tobytes()).hexdigest()

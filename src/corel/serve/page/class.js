@@ -1,0 +1,153 @@
+// One class: its exemplars, the odd ones first; add, remove with undo, rename, forget.
+
+import { board } from "./board.js";
+import { support } from "./classes.js";
+import * as client from "./client.js";
+import { attempt, counted, dialog, fileName, h, thumbnail, toast, whenSeen } from "./dom.js";
+import { addTo } from "./enroll.js";
+import { chooser } from "./files.js";
+
+export const id = "class";
+export const title = "Class";
+export const under = "classes";
+
+const PAGE = 100;
+
+export function mount(root, name) {
+  const chosen = new Set();
+  const exemplars = h("ul", { className: "exemplars", "aria-label": `Exemplars of ${name}` });
+  const more = h("button", { type: "button", hidden: true, onclick: () => load() }, "Show more");
+  const count = h("p", { className: "facts" });
+  const picked = h("button", { type: "button", className: "danger", onclick: () => removeChosen() });
+  const tray = h("div", { className: "tray", hidden: true }, picked,
+    h("button", { type: "button", onclick: () => choose([]) }, "Select none"));
+  let total = 0;
+  let loading = false;
+
+  root.append(
+    h("nav", { className: "crumbs", "aria-label": "Back" }, h("a", { href: "#/classes" }, "← All classes")),
+    h("div", { className: "head" }, h("h1", {}, name), actions(name)), count,
+    board.settings.read_only ? "" : h("div", { className: "zone small" }, h("p", {}, "Add more: drop, paste, or"), chooser(add)),
+    h("p", { className: "hint" }, "Those that fit worst come first, the odd ones are marked. Select and remove what does not belong here."),
+    exemplars, more, tray);
+
+  async function load() {
+    if (loading) return;
+    loading = true;
+    const page = await attempt(() => client.audit(name, exemplars.children.length, PAGE));
+    loading = false;
+    if (!page) return;
+    total = page.total;
+    exemplars.append(...page.exemplars.map(item));
+    more.hidden = exemplars.children.length >= total;
+    describe();
+  }
+
+  function describe() {
+    count.replaceChildren(counted(total, "exemplar"), " ", support(total));
+    tray.hidden = !chosen.size;
+    picked.textContent = `Remove ${counted(chosen.size, "exemplar")}`;
+  }
+
+  function item(exemplar) {
+    const box = h("input", {
+      type: "checkbox", disabled: board.settings.read_only, value: exemplar.hash,
+      "aria-label": `Select ${exemplar.source}`, onchange: event => {
+        if (event.target.checked) chosen.add(exemplar.hash);
+        else chosen.delete(exemplar.hash);
+        describe();
+      },
+    });
+    return h("li", { "data-hash": exemplar.hash }, h("label", {}, box, thumbnail(name, exemplar, { alt: "" }),
+      h("span", { className: "file", title: exemplar.source }, fileName(exemplar.source)),
+      exemplar.odd ? h("span", { className: "tag odd" }, "odd") : ""));
+  }
+
+  function choose(hashes) {
+    chosen.clear();
+    hashes.forEach(hash => chosen.add(hash));
+    for (const box of exemplars.querySelectorAll("input")) box.checked = chosen.has(box.value);
+    describe();
+  }
+
+  async function removeChosen() {
+    const hashes = [...chosen];
+    const removal = await attempt(() => client.remove(name, hashes));
+    if (!removal) return;
+    choose([]);
+    toast(`${counted(removal.exemplars, "exemplar")} of ${name} removed.`, {
+      seconds: removal.seconds, action: { label: "Undo", run: () => putBack(removal.undo) },
+    });
+    await again();
+  }
+
+  async function putBack(key) {
+    await client.undo(key);
+    await again();
+  }
+
+  async function again() {
+    await attempt(() => board.refresh());
+    if (!board.classes.some(each => each.name === name)) {
+      location.hash = "#/classes";
+      return;
+    }
+    if (!root.isConnected) return;
+    exemplars.replaceChildren();
+    await load();
+  }
+
+  async function add(files) {
+    const outcome = await addTo(name, files);
+    if (outcome.clean) outcome.close();
+    await again();
+  }
+
+  load();
+  const stop = whenSeen(more, () => { if (!more.hidden) load(); });
+  return { leave: stop, accept: board.settings.read_only ? null : add };
+}
+
+function actions(name) {
+  if (board.settings.read_only) return "";
+  return h("div", { className: "actions" },
+    h("button", { type: "button", onclick: () => rename(name) }, "Rename"),
+    h("button", { type: "button", className: "danger", onclick: () => forget(name) }, "Forget…"));
+}
+
+function rename(name) {
+  const field = h("input", { id: "renamed", type: "text", value: name, required: true, maxLength: 100 });
+  const form = h("form", {}, h("label", { htmlFor: "renamed" }, "New name"), field,
+    h("footer", {}, h("button", { type: "submit", className: "primary" }, "Rename")));
+  const box = dialog(`Rename ${name}`, form);
+  field.select();
+  form.addEventListener("submit", async event => {
+    event.preventDefault();
+    const to = field.value.trim();
+    if (!(await attempt(() => client.rename(name, to)))) return;
+    box.close();
+    await board.refresh();
+    location.hash = `#/class/${encodeURIComponent(to)}`;
+  });
+}
+
+function forget(name) {
+  const field = h("input", { id: "forgotten", type: "text", autocomplete: "off" });
+  const go = h("button", { type: "submit", className: "danger", disabled: true }, "Forget it for good");
+  field.addEventListener("input", () => { go.disabled = field.value !== name; });
+  const form = h("form", {},
+    h("p", {}, "All its exemplars are overwritten in the gallery. This cannot be undone."),
+    h("label", { htmlFor: "forgotten" }, "Type the name of the class to confirm: ", h("b", {}, name)), field,
+    h("footer", {}, go));
+  const box = dialog(`Forget ${name}?`, form);
+  form.addEventListener("submit", async event => {
+    event.preventDefault();
+    if (field.value !== name) return;
+    const gone = await attempt(() => client.forget(name));
+    if (!gone) return;
+    box.close();
+    await board.refresh();
+    location.hash = "#/classes";
+    toast(`${name} is forgotten.`);
+  });
+}

@@ -1,0 +1,39 @@
+// Why: the exemplars that speak for a photo, beside it; for the likeliest class and for the runner-up.
+
+import * as client from "./client.js";
+import { attempt, dialog, fileName, h, shownP, thumbnail } from "./dom.js";
+
+const SHOWN = 12;
+
+export async function explain(photo) {
+  const names = photo.decision.order.slice(0, 2).map(index => photo.classes[index]);
+  const address = URL.createObjectURL(photo.file);
+  const picture = h("img", { src: address, alt: `The photo ${photo.name}` });
+  picture.addEventListener("error", () => picture.remove());
+  const columns = h("div", { className: "columns" }, h("p", { role: "status" }, "Asking the exemplars…"));
+  const box = dialog("Why?", h("div", { className: "why" },
+    h("figure", {}, picture, h("figcaption", {}, photo.name)), columns));
+  box.classList.add("wide");
+  box.addEventListener("close", () => URL.revokeObjectURL(address));
+  const found = await attempt(() => client.explain(photo.file, names));
+  if (found) columns.replaceChildren(...found.classes.map(column));
+  else box.close();
+}
+
+function column(reasons) {
+  const strongest = reasons.voters[0]?.share ?? 1;
+  const voters = reasons.voters.slice(0, SHOWN).map(voter => {
+    const meter = h("meter", { min: 0, max: strongest, value: voter.share, "aria-label": "Weight" });
+    return h("li", {}, thumbnail(reasons.name, voter), meter, h("span", { className: "file", title: voter.source }, fileName(voter.source)));
+  });
+  return h("section", {}, h("h3", {}, reasons.name),
+    h("p", { className: "numbers" }, `p ${shownP(reasons.p_value)}`),
+    h("p", {}, sentence(reasons)),
+    h("ul", { className: "voters", "aria-label": `Exemplars of ${reasons.name}, the most important first` }, voters));
+}
+
+function sentence({ voters, exemplars }) {
+  if (!voters.length) return `None of its ${exemplars} exemplars is like this photo.`;
+  const rest = voters.length > SHOWN ? ` The ${SHOWN} most important:` : "";
+  return `${voters.length} of its ${exemplars} exemplars speak for this photo.${rest}`;
+}
