@@ -11,7 +11,7 @@ from experiments._lib.names import DATASETS, pairing
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
-from experiments.render.sections import figure, is_substituted, listed, not_run, origin, section
+from experiments.render.sections import figure, is_substituted, not_run, origin, section
 from experiments.render.tables import markdown, signed
 
 
@@ -57,7 +57,7 @@ def lifetimes(records: Path = RESULTS) -> str:
     return section(
         "lifetimes",
         records,
-        _encoders(records),
+        origin("lifetimes", records),
         markdown(heading, rows),
         figure("lifetimes", alternative),
     )
@@ -66,13 +66,6 @@ def lifetimes(records: Path = RESULTS) -> str:
 def _measured_on(dataset: str) -> str:
     """Which images: all of CIFAR-10, else a test split."""
     return f"{DATASETS[dataset]}, both splits" if dataset == "cifar10" else f"{DATASETS[dataset]}, test split"
-
-
-def _encoders(records: Path) -> str:
-    names = [DATASETS[name] for name in dict.fromkeys(part.split(" → ")[0] for part in results("lifetimes", records))]
-    if not is_substituted("lifetimes", records):
-        return origin("lifetimes", records)
-    return f"Encoders trained on {listed(names)} stand in for the paper's, whose CIFAR-100 was not available."
 
 
 def variability(records: Path = RESULTS) -> str:

@@ -54,7 +54,8 @@ def origin(name: str, records: Path) -> str:
     if not is_substituted(name, records):
         return "Trained on CIFAR-100, as in the paper."
     auxiliary = DATASETS[read(name, records)["config"]["auxiliary"]]
-    return f"Trained on {auxiliary} in place of the paper's CIFAR-100, which was not available: {NOT_COMPARED}."
+    command = EXPERIMENTS[name].command
+    return f"Trained on {auxiliary}, where the paper has CIFAR-100: {NOT_COMPARED}. `{command}` measures it there."
 
 
 def seed_span(records: Path) -> str:

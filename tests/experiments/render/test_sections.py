@@ -170,7 +170,7 @@ def test_differences_are_given_for_the_original_data_alone(tmp_path: Path) -> No
         put(tmp_path / auxiliary, "branching", found, auxiliary=auxiliary, epochs=2)
         shown = ablations.branching(tmp_path / auxiliary)
         assert ("difference |" in shown) == given
-        assert ("in place of the paper's CIFAR-100" in shown) != given
+        assert ("where the paper has CIFAR-100" in shown) != given
 
 
 def test_another_order_of_branches_changes_the_verdict(tmp_path: Path) -> None:
