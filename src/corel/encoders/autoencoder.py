@@ -51,7 +51,8 @@ class Autoencoder(Network):
     """The paper's autoencoder; the defaults are its 16 branches of 10 dimensions on 32×32 colour images.
 
     Example:
-        >>>         >>> Autoencoder().encode(np.zeros((5, 32, 32, 3), np.uint8)).shape
+        >>> import numpy as np
+        >>> Autoencoder().encode(np.zeros((5, 32, 32, 3), np.uint8)).shape
         torch.Size([5, 160])
 
     """
