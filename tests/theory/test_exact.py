@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
@@ -45,11 +45,12 @@ def test_the_diameter_bound_is_two_betas_from_2b_minus_3_on() -> None:
     assert [theory.diameter_bound(m, 20, 1.0) for m in (36, 37, 38, 200)] == [3.0, 2.0, 2.0, 2.0]
 
 
-@given(st.integers(3, 9), st.integers(1, 8), st.integers(0, 2**31))
+@settings(max_examples=50, deadline=None)
+@given(st.integers(3, 7), st.integers(1, 6), st.integers(0, 2**31))
 def test_vertex_connectivity_is_that_of_all_removals(m: int, k: int, seed: int) -> None:
     upper = np.triu(np.random.default_rng(seed).random((m, m)) < 0.7, 1)
     graph = upper | upper.T
-    kept = combinations(range(m), m - k + 1)  # removing fewer disconnects no more
+    kept = combinations(range(m), max(m - k + 1, 0))  # removing fewer disconnects no more
     survives = k < m and all(connected_components(graph[np.ix_(rows, rows)])[0] == 1 for rows in kept)
     assert is_vertex_connected(graph, k) == survives
 
