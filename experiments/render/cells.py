@@ -27,12 +27,15 @@ def trainings(pair: Pair, score: str, m: int, records: Path = RESULTS) -> list[f
     title = " → ".join(pair)  # alone in records from before there were several seeds
     own = [each[score].get(str(m)) for name, each in found.items() if name == title or name.startswith(f"{title}, ")]
     aucs = [each["mean"] for each in own if each]
-    return aucs + (_further_seeds(pair, score, records) if aucs and m == M else [])
+    return aucs + (_shipped_recipe(pair, score, records, first=1 if aucs else 0) if m == M else [])
 
 
-def _further_seeds(pair: Pair, score: str, records: Path) -> list[float]:
+def _shipped_recipe(pair: Pair, score: str, records: Path, first: int) -> list[float]:
+    """The trainings of the encoders that ship, from the seed `first` on: seed 0 may be in Table 1's record too."""
     cells = read("backbones", records)["results"]["cells"] if (records / "backbones.json").exists() else []
-    return [cell[score]["auc"] for cell in cells if (cell["auxiliary"], cell["evaluated"]) == pair and cell["seed"] > 0]
+    return [
+        cell[score]["auc"] for cell in cells if (cell["auxiliary"], cell["evaluated"]) == pair and cell["seed"] >= first
+    ]
 
 
 def between_trainings(records: Path = RESULTS) -> float:
