@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from corel._terminal import printable, progress_bar, track
+from corel._terminal import drawn, exported, printable, progress_bar, shown, track
 
 PROGRAM = """
 from corel._terminal import progress_bar
@@ -78,3 +78,11 @@ def test_track_yields_everything(capfd: pytest.CaptureFixture[str]) -> None:
 )
 def test_printable(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_foreign_text_is_fit_to_be_shown_drawn_and_exported() -> None:
+    assert shown("a\x1b[2J" + "x" * 100_000, 20) == "a\\x1b[2Jxxxxxxxxxxx…"
+    assert drawn("costs $5 or $x_") == r"costs \$5 or \$x_"
+    assert [exported(text) for text in ("=cmd|' /C calc'!A0", "+1", "-1", "@x", "cat", "")] == [
+        "'=cmd|' /C calc'!A0", "'+1", "'-1", "'@x", "cat", "",
+    ]  # fmt: skip

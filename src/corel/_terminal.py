@@ -111,3 +111,14 @@ def shown(text: object, most: int = 200) -> str:
     """
     clean = printable(str(text)[: most + 1])
     return clean if len(clean) <= most else clean[: most - 1] + "…"
+
+
+def drawn(text: object, most: int = 60) -> str:
+    """Make foreign text fit to be drawn by matplotlib, which would read what stands between dollars as mathematics."""
+    return shown(text, most).replace("$", r"\$")
+
+
+def exported(text: str) -> str:
+    """Make foreign text fit for a CSV cell: a spreadsheet runs what begins like a formula, unless quoted."""
+    clean = printable(text)
+    return f"'{clean}" if clean.startswith(("=", "+", "-", "@")) else clean

@@ -59,7 +59,8 @@ def _sentence(error: Exception, options: dict[str, str]) -> str:
     if isinstance(error, USAGE):
         text = _usage(error)
     elif isinstance(error, OSError) and error.strerror:  # the system's, which knows no fix
-        text = f"{error.filename}: {error.strerror}; put that right, or name another path"
+        place = f"{error.filename}: " if error.filename else ""
+        text = f"{place}{error.strerror}; put that right, or name another path"
     elif not isinstance(error, EXPECTED):
         text = f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
     elif isinstance(error, (ArgumentError, ArgumentTypeError)):

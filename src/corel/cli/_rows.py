@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypeAlias
 
 from corel._io.atomic import appearing
-from corel._terminal import printable
+from corel._terminal import exported, printable
 
 
 class Row(NamedTuple):
@@ -87,9 +87,13 @@ def _text(style: Format, file: TextIO, every: bool) -> Write:
 def _csv(file: TextIO) -> Write:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    return lambda rows: writer.writerows(
-        (printable(row.image), row.verdict, SEPARATOR.join(row.classes), *row[3:]) for row in rows
-    )
+    return lambda rows: writer.writerows(map(_csv_cells, rows))
+
+
+def _csv_cells(row: Row) -> tuple[object, ...]:
+    numbers = (row.p_value, row.class_p_value, row.score)
+    names = map(exported, (row.image, row.verdict, SEPARATOR.join(row.classes), row.name))
+    return *names, *numbers, exported(row.note)
 
 
 def _jsonl(file: TextIO) -> Write:

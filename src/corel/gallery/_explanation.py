@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from corel._terminal import drawn
 from corel.gallery._store import Exemplar
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Explanation:
 
     def _name_voters(self, axes: Axes) -> None:
         for branch, voters in enumerate(self.votes.neighbours):
-            names = ", ".join(self.exemplars[voter].source for voter in voters[:SHOWN])
+            names = ", ".join(drawn(self.exemplars[voter].source) for voter in voters[:SHOWN])
             axes.text(0.02, branch, names, va="center", fontsize=8, clip_on=True)
 
     def _label_branches(self, axes: Axes) -> None:
@@ -132,4 +133,4 @@ def _decoded(exemplar: Exemplar, size: tuple[int, int]) -> NDArray[np.uint8] | N
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 24 else f"…{text[-23:]}"
+    return drawn(text if len(text) <= 24 else f"…{text[-23:]}")

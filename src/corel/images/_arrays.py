@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel._io import arrayfile
+from corel.images._limits import MOST_CLASSES
 from corel.images._listing import ArrayListing
 from corel.images._set import Int64Array, numbered, only_train
 
@@ -21,7 +22,7 @@ _PLAIN_ENTRIES = (("images", "labels"), ("x", "y"), ("arr_0", "arr_1"))
 
 def list_array(images: NDArray[Any], source: str = "an array") -> ArrayListing:
     """List an array of images without labels."""
-    if not len(images):
+    if not images.ndim or not len(images):
         raise ValueError(f"there is no image in {source}, of shape {list(images.shape)}")
     return ArrayListing(numbered("train", len(images)), None, (), source, images=images)
 
@@ -63,16 +64,19 @@ def _labels(content: Mapping[str, NDArray[Any]], name: str, path: Path) -> Int64
     if name not in content:
         return None
     labels = content[name]
-    if labels.dtype.kind not in "iu" or labels.size != len(labels) or (labels.size and labels.min() < 0):
+    listed = labels.dtype.kind in "iu" and labels.ndim > 0 and labels.size == len(labels)
+    if not listed or (labels.size and labels.min() < 0):
         raise ValueError(
             f"{name} of {path} must be one whole number ≥ 0 an image, got {labels.dtype} {list(labels.shape)}"
         )
+    if labels.size and labels.max() >= MOST_CLASSES:
+        raise ValueError(f"{name} of {path} has the label {labels.max()}; number the classes from 0 up")
     return labels.reshape(-1).astype(np.int64)
 
 
 def _classes(content: Mapping[str, NDArray[Any]], *labels: Int64Array | None) -> tuple[str, ...]:
     # Both splits count, so that a class missing from one of them does not renumber the names.
     if "classes" in content:
-        return tuple(str(name) for name in content["classes"])
+        return tuple(str(name) for name in content["classes"].reshape(-1)[:MOST_CLASSES])
     largest = max((int(part.max(initial=-1)) for part in labels if part is not None), default=-1)
     return tuple(str(i) for i in range(largest + 1))

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from corel.images._formats import formats, readable
+from corel.images._limits import within_limits
 from corel.images._preparation import Preparation
 from corel.images._set import UInt8Array
 
 # What Pillow and its plugins raise for a file that is not the image it claims to be.
 BROKEN = (
     OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, struct.error,
-    Image.DecompressionBombError,
+    Image.DecompressionBombError, MemoryError,
 )  # fmt: skip
 # The beginnings of a HEIC file's brand, at its fifth byte.
 _HEIC = (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1")
@@ -25,7 +26,7 @@ _HEIC = (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1")
 
 def decode(data: bytes, preparation: Preparation) -> UInt8Array:
     """Decode the bytes of one image file to ``[size, size, 3]``; of several frames or pages, the first."""
-    with open_image(data) as image:
+    with open_image(data) as image, within_limits(image.size, data):
         if preparation.draft:
             # Twice the size leaves the filter enough to work on.
             wanted = 2 * (preparation.shorter or preparation.size)
@@ -82,6 +83,8 @@ def explain(error: BaseException) -> str:
     """Say in a few words why an image could not be decoded."""
     if isinstance(error, UnidentifiedImageError):
         return f"is no {readable()} image"
+    if isinstance(error, MemoryError):
+        return "needs more memory than there is"
     return f"cannot be decoded: {error}"
 
 

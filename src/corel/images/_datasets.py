@@ -11,6 +11,7 @@ import numpy as np
 from corel._terminal import track
 from corel.images._convert import BROKEN, explain, to_pixels
 from corel.images._decoding import Decoded
+from corel.images._limits import MOST_CLASSES
 from corel.images._listing import Listing
 from corel.images._preparation import Preparation
 from corel.images._set import Int64Array, numbered, only_train
@@ -40,7 +41,9 @@ class DatasetListing(Listing):
 
     def class_names(self, labels: Int64Array | None) -> tuple[str, ...]:
         """Name the classes: as the dataset does, else by number up to the largest label."""
-        return self.classes or (() if labels is None else tuple(map(str, range(int(labels.max()) + 1))))
+        return self.classes or (
+            () if labels is None else tuple(map(str, range(min(int(labels.max()) + 1, MOST_CLASSES))))
+        )
 
 
 def list_dataset(dataset: Any, split: str) -> DatasetListing:

@@ -14,6 +14,7 @@ import numpy as np
 import PIL
 from PIL import Image, ImageFile
 
+from corel._io.regular import read_regular
 from corel._terminal import progress_bar
 from corel.images._convert import BROKEN, decode, explain
 from corel.images._preparation import Preparation
@@ -61,9 +62,13 @@ def fingerprint(files: Sequence[Path], preparation: Preparation, *, progress: bo
 
 def _decode(file: Path, preparation: Preparation) -> tuple[bytes | None, UInt8Array | str]:
     try:
-        data = file.read_bytes()
+        data = read_regular(file)
     except OSError as error:
         return None, f"cannot be read: {error.strerror}"
+    except ValueError:
+        return None, "is a pipe or a device, not a file"
+    except MemoryError as error:
+        return None, explain(error)
     try:
         return _hash(data), decode(data, preparation)
     except BROKEN as error:
@@ -72,8 +77,8 @@ def _decode(file: Path, preparation: Preparation) -> tuple[bytes | None, UInt8Ar
 
 def _digest(file: Path) -> bytes | None:
     try:
-        return _hash(file.read_bytes())
-    except OSError:
+        return _hash(read_regular(file))
+    except (OSError, ValueError, MemoryError):
         return None
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
+from corel._io.regular import read_regular
 from corel.images._convert import BROKEN, _rgb, _to_uint8, as_array, explain, open_image
+from corel.images._limits import within_limits
 from corel.images._set import UInt8Array
 
 
@@ -25,7 +27,7 @@ def read_photo(source: Any) -> UInt8Array:
         path = Path(source).expanduser()
         if not path.is_file():
             raise FileNotFoundError(f"there is no photograph {path}; check the path")
-        return _decoded(path.read_bytes(), str(path))
+        return _decoded(read_regular(path), str(path))
     if isinstance(source, bytes | bytearray | memoryview):
         return _decoded(bytes(source), "the photograph")
     if hasattr(source, "read"):
@@ -37,7 +39,7 @@ def read_photo(source: Any) -> UInt8Array:
 
 def _decoded(data: bytes, name: str) -> UInt8Array:
     try:
-        with open_image(data) as image:
+        with open_image(data) as image, within_limits(image.size, data):
             return np.asarray(_rgb(ImageOps.exif_transpose(image)))
     except BROKEN as error:
         raise ValueError(f"{name} {explain(error)}") from error

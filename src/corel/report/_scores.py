@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score, roc_curve
 
+from corel._terminal import drawn
 from corel.backbone import Backbone
 from corel.evaluation import Evaluation, draw_exemplars, half_interval, remark, shown
 from corel.images import ImageSet
@@ -107,7 +108,7 @@ def _per_class(evaluation: Evaluation, m: int) -> Panel:
             places = np.arange(len(kept)) + 0.6 * ((len(methods) - 1) / 2 - k) / len(methods)
             axes.errorbar(mean, places, xerr=reach, fmt="o", markersize=3.4, linewidth=1, color=_style.SERIES[k],
                           label=method)  # fmt: skip
-        axes.set_yticks(range(len(kept)), [_style.short(labels[i]) for i in kept])
+        axes.set_yticks(range(len(kept)), [drawn(labels[i], 18) for i in kept])
         axes.set(xlabel="AUC", xlim=(None, 1.002), ylim=(-0.6, len(kept) - 0.4))
         axes.grid(axis="x", color=_style.MUTED, alpha=0.2, linewidth=0.6)
         figure.legend(loc="outside upper left", ncols=1)

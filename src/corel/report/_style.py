@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from corel._terminal import printable
+from corel._terminal import shown
 
 INK, MUTED = "#1f2733", "#6b7685"
 SKY, SUNSET, SUNFLOWER, GRASS = "#375e97", "#fb6542", "#ffbb00", "#3f681c"
@@ -102,5 +102,4 @@ def data_uri(content: bytes) -> str:
 
 def short(name: str, length: int = 18) -> str:
     """Give a name that fits beside an axis, whatever it is made of."""
-    clean = printable(name)
-    return clean if len(clean) <= length else f"{clean[: length - 1]}…"
+    return shown(name, length)

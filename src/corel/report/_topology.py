@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import NDArray
 from torch import Tensor
 
+from corel._terminal import drawn
 from corel.backbone import Backbone
 from corel.images import ImageSet
 from corel.losses import split_branches
@@ -184,7 +185,7 @@ def _scatter_classes(
 ) -> None:
     for label, name in enumerate(classes):
         chosen = flat[labels == label]
-        axes.scatter(chosen[:, 0], chosen[:, 1], s=18, color=_style.SERIES[label], zorder=2, label=_style.short(name))
+        axes.scatter(chosen[:, 0], chosen[:, 1], s=18, color=_style.SERIES[label], zorder=2, label=drawn(name, 18))
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handletextpad=0.1, borderpad=0)
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import math
+import struct
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, cast
 
 import numpy as np
 
+from corel._io.regular import open_regular
 from corel.images._listing import ArrayListing
 from corel.images._set import UInt8Array, numbered
 
 CLASSES = (
     "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
 )  # fmt: skip
+_MOST = 1 << 30  # bytes of one file; the official ones unpack to 47 MB
 _PREFIX = {"train": "train", "test": "t10k"}
 
 
@@ -32,20 +39,28 @@ def is_fashion_mnist(folder: Path) -> bool:
 
 def _read_idx(path: Path, ndim: int) -> UInt8Array:
     """Read an IDX file: 0, 0, 8 (unsigned bytes), number of axes, each axis as a big-endian int32, data."""
-    data = _read_bytes(path)
-    header = 4 + 4 * ndim
-    shape = np.frombuffer(data[4:header], ">i4")
-    if data[:4] != bytes((0, 0, 8, ndim)) or len(data) != header + int(np.prod(shape, dtype=np.int64)):
-        raise ValueError(f"{path} is not a whole IDX file of bytes with {ndim} axes; remove it and fetch it again")
-    return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
+    with _opened(path) as file:
+        header = file.read(4 + 4 * ndim)
+        shape = struct.unpack(f">{ndim}i", header[4:]) if len(header) == 4 + 4 * ndim else (-1,)
+        promised = math.prod(shape)
+        if header[:4] != bytes((0, 0, 8, ndim)) or min(shape) < 0 or promised > _MOST:
+            raise ValueError(_broken(path, ndim))
+        data = file.read(promised + 1)  # no more than the header says, whatever it would unpack to
+    if len(data) != promised:
+        raise ValueError(_broken(path, ndim))
+    return np.frombuffer(data, np.uint8).reshape(shape)
 
 
-def _read_bytes(path: Path) -> bytes:
-    if path.is_file():
-        return path.read_bytes()
+def _broken(path: Path, ndim: int) -> str:
+    return f"{path} is not a whole IDX file of bytes with {ndim} axes; remove it and fetch it again"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     packed = path.with_name(path.name + ".gz")
     try:
-        return gzip.decompress(packed.read_bytes())
+        with open_regular(path if path.is_file() else packed) as file:
+            yield file if path.is_file() else cast(IO[bytes], gzip.GzipFile(fileobj=file))
     except FileNotFoundError:
         raise FileNotFoundError(
             f"there is neither {path} nor {packed.name} beside it; fetch the dataset again"

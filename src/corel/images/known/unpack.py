@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import shutil
 import stat
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -13,6 +16,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from corel._terminal import track
+
+# What a damaged, encrypted or unknown archive raises; a full disk is another OSError.
+_BROKEN = (
+    tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, EOFError, zlib.error, struct.error,
+    UnicodeError, NotImplementedError, RuntimeError, OverflowError, FileExistsError, NotADirectoryError,
+)  # fmt: skip
 
 
 def unpack(archive: Path, folder: Path, *, progress: bool) -> None:
@@ -31,10 +40,9 @@ def unpack(archive: Path, folder: Path, *, progress: bool) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with content, target.open("xb") as file:
                     shutil.copyfileobj(content, file)
-        except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+        except _BROKEN as error:
             raise ValueError(f"{archive} is damaged ({error}); remove it and fetch again") from error
-        for entry in aside.iterdir():
-            _move(entry, folder / entry.name)
+        _move_all(aside, folder)
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
@@ -73,7 +81,16 @@ def _unsafe(name: str, archive: Path, why: str) -> ValueError:
     return ValueError(f"{archive} is not unpacked: {name!r} in it {why}; get the archive from its publisher")
 
 
-def _move(entry: Path, target: Path) -> None:
-    if target.exists():
-        raise FileExistsError(f"{target} is there already but is not the whole dataset; move it away and fetch again")
-    entry.rename(target)
+def _move_all(aside: Path, folder: Path) -> None:
+    """Move every entry into `folder`, or none."""
+    entries = sorted(aside.iterdir())
+    if taken := next((folder / entry.name for entry in entries if (folder / entry.name).exists()), None):
+        raise FileExistsError(f"{taken} is there already but is not the whole dataset; move it away and fetch again")
+    try:
+        for entry in entries:
+            entry.rename(folder / entry.name)
+    except OSError:
+        for entry in entries:
+            if not entry.exists():
+                (folder / entry.name).rename(entry)
+        raise
