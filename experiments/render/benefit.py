@@ -12,11 +12,10 @@ from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
 from experiments.render.sections import not_run, section
-from experiments.render.tables import markdown, signed
+from experiments.render.tables import markdown
 
 UNTUNED, MATCHED, QUANTILE, BEST = "radius η", "matched radius", "radius of 5%", "best radius"
 NEIGHBOURS = "5 nearest neighbours"
-NOTICEABLE = 0.02  # of AUC: trainings that differ in their seed alone differ by as much
 WAYS = (*(f"{score}, {radius}" for score in SCORES for radius in (UNTUNED, MATCHED, QUANTILE, BEST)), NEIGHBOURS)
 
 Measured = dict[str, Any]
@@ -29,14 +28,6 @@ def benefit(records: Path = RESULTS) -> str:
     config = read("benefit", records)["config"]
     shown = [part for recipe, pair in _pairs(records).items() for part in _pair_shown(config, pair, recipe)]
     return section("benefit", records, *shown)
-
-
-def brings(records: Path = RESULTS) -> str:
-    """What the loss brings the contrastive encoder that ships, in a paragraph; nothing until it was measured."""
-    if not_run("benefit", records=records):
-        return ""
-    recipe, pair = next(iter(_pairs(records).items()))
-    return _in_words(read("benefit", records)["config"], pair, recipe)
 
 
 def _pairs(records: Path) -> dict[str, dict[str, Measured]]:
@@ -65,38 +56,6 @@ def _pair_shown(config: dict[str, Any], found: dict[str, Measured], recipe: str)
         _table(f"AUC, {DATASETS[first]}", found, sizes, foreseeable),
         _table(f"{DATASETS[first]}, m = {m}, rate {config['rate']:.0%}", found, judged, foreseeable[:-1]),
     ]
-
-
-def _in_words(config: dict[str, Any], found: dict[str, Measured], recipe: str) -> str:
-    dataset, m = config["evaluated"][0], str(config["decided"])
-    pairs = {way: [_auc(each, dataset, way, m) for each in found.values()] for way in WAYS}
-    gains = {way: shaped - free for way, (shaped, free) in pairs.items()}
-
-    def both(way: str) -> str:
-        return " and ".join(f"{auc:.3f}" for auc in pairs[way])
-
-    rejected = [_rejected(dataset, m, "outside", each, f"contrast, {MATCHED}") for each in found.values()]
-    return (
-        f"The contrastive objective by its {recipe} recipe, trained once with the connectivity loss "
-        f"and once without it; {DATASETS[dataset]}, m = {m}, {config['draws']} draws. At the radius η, which is known "
-        f"before any training, the count has {both(f'count, {UNTUNED}')} with and without it, the contrast "
-        f"{both(f'contrast, {UNTUNED}')}. At the radius that holds 5% of the background's distances, which needs no "
-        f"label either, the count has {both(f'count, {QUANTILE}')}, the contrast {both(f'contrast, {QUANTILE}')}. Each "
-        f"at its best radius by test AUC, the loss is worth {signed(gains[f'count, {BEST}'])} to the count and "
-        f"{signed(gains[f'contrast, {BEST}'])} to the contrast; to nearest neighbours, which know no radius, "
-        f"{signed(gains[NEIGHBOURS])}. Decisions at a rate of {config['rate']:.0%}, by contrast at matched radii, "
-        f"reject {' and '.join(rejected)} of what is out of class. {_verdict(gains[f'contrast, {QUANTILE}'])}"
-    )
-
-
-def _verdict(gain: float) -> str:
-    """What the loss is for, by what it adds to the default score at a radius that both encoders can know."""
-    if gain >= NOTICEABLE:
-        return "To the contrast, the default score, the loss brings AUC, and a radius known beforehand."
-    return (
-        "To the contrast, the default score, the loss brings a radius known beforehand and no AUC: "
-        "a quantile of the background's distances serves it as well."
-    )
 
 
 def _table(

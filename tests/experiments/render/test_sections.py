@@ -280,26 +280,15 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
         "old, with": measured(eta=0.62, other=0.61), "old, without": measured(eta=0.51, other=0.61, matched=0.60),
     }  # fmt: skip
     named = {"recipes": ["new", "old"], "encoders": ["with", "without"], "evaluated": ["cifar10"], "exemplars": [120]}
-    assert benefit.brings(tmp_path) == ""
     put(tmp_path, "benefit", found, decided=120, rate=0.05, draws=3, **named)
     shown = benefit.benefit(tmp_path)
     assert "| count, radius η | 0.820 | 0.510 |" in shown
     assert "| count, matched radius | 0.820 | 0.780 |" in shown
     assert "| count, best radius | 0.830 | 0.790 |" in shown
     assert "| contrast, radius η | 5.0% | 5.0% | 40.0% | 40.0% | 0.720 | 0.410 |" in shown
-    assert "is worth +0.0400 to the count" in benefit.brings(tmp_path)
     assert "| count, matched radius | 0.620 | 0.600 |" in shown
     assert "**The old recipe.**" in shown
-    assert "old recipe" not in benefit.brings(tmp_path)
-    assert "which know no radius, +0.0000" in benefit.brings(tmp_path)
     assert "| count, radius of 5% | 0.830 | 0.790 |" in shown
-    assert "the count has 0.820 and 0.510 with and without it" in benefit.brings(tmp_path)
-    assert "the count has 0.830 and 0.790, the contrast 0.830 and 0.790" in benefit.brings(tmp_path)
-    assert benefit.brings(tmp_path).endswith("the loss brings AUC, and a radius known beforehand.")
-
-
-def test_a_loss_that_brings_no_auc_is_said_to_bring_none() -> None:
-    assert "a radius known beforehand and no AUC" in benefit._verdict(-0.004)
 
 
 def test_costs_show_the_default_score_the_spread_of_rounds_and_both_times_of_topology(

@@ -1,0 +1,78 @@
+"""The README's tables: accuracy beside others, what the loss is worth, and what find finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from experiments import paper
+from experiments._lib.names import DATASETS
+from experiments._lib.parts import results
+from experiments._lib.paths import RESULTS
+from experiments._lib.record import read
+from experiments.render.cells import M, trainings
+from experiments.render.sections import not_run, to_run
+from experiments.render.tables import Row, markdown
+
+SHOWN = ("cifar10", "cifar20", "cifar100")
+PAPERS = "tiny-imagenet"  # what the paper's encoder that ships was trained on, and the default too
+
+
+def accuracy(records: Path = RESULTS) -> str:
+    """One-vs-all AUC from 120 images: the paper's method, the default, ADT."""
+    rows: list[Row] = [
+        ["the paper's encoder and score, as its authors print it", *(_authors(name) for name in SHOWN)],
+        ["the same by corel (`tiny-imagenet-16x10`, count)", *(_ours(name, records) for name in SHOWN)],
+        ["**corel's default encoder and score**", *(_default(name, records) for name in SHOWN)],
+        ["ADT, a network trained for each class, as published", *(_adt(name, M) for name in SHOWN)],
+        ["ADT from all images of the class, as published", *(_adt(name, None) for name in SHOWN)],
+    ]
+    return markdown(["AUC, m = 120", *(DATASETS[name] for name in SHOWN)], rows)
+
+
+def gain(records: Path = RESULTS) -> str:
+    """What the connectivity loss is worth to the contrastive encoder, by what is compared."""
+    if pending := not_run("benefit", records=records):
+        return pending
+    found = results("benefit", records)
+    encoders = read("benefit", records)["config"]["encoders"]
+    both = [found[f"shipped, {encoder}"]["auc"]["cifar10"] for encoder in encoders]
+    ways = {
+        "count, radius η known before training": "count, η",
+        "count, radius read off unlabelled images": "count, 5%",
+        "contrast, radius read off unlabelled images": "contrast, 5%",
+        "5 nearest neighbors, no radius": "5 nearest neighbours",
+    }
+    rows = [[title, *(f"{each[way][str(M)]['each class']:.3f}" for each in both)] for title, way in ways.items()]
+    return markdown(["AUC on CIFAR-10, m = 120", "with the loss", "without it"], rows)
+
+
+def found(records: Path = RESULTS) -> str:
+    """Overlap of what is found with outlines drawn by hand."""
+    if not (records / "find.json").exists():
+        return to_run("find")
+    measured = read("find", records)["results"]
+    things = list(next(iter(measured.values())))
+    rows = [[method, *(f"{by[thing]:.2f}" for thing in things)] for method, by in measured.items()]
+    return markdown(["intersection over union", *things], rows)
+
+
+def _authors(evaluated: str) -> str:
+    return f"{paper.cell(PAPERS, evaluated).m120:.3f}"
+
+
+def _ours(evaluated: str, records: Path) -> str:
+    aucs = trainings((PAPERS, evaluated), "count", M, records)
+    return f"{np.mean(aucs):.3f}" if aucs else "–"
+
+
+def _default(evaluated: str, records: Path) -> str:
+    if not (records / "cosine.json").exists() or evaluated not in (measured := results("cosine", records)):
+        return "–"
+    return f"**{measured[evaluated]['cosine']:.3f}**"
+
+
+def _adt(evaluated: str, exemplars: int | None) -> str:
+    rows = [row for row in paper.TABLE_1 if (row.evaluated, row.method) == (evaluated, "ADT")]
+    return next((f"{row.auc:.2f}" for row in rows if row.exemplars == exemplars), "–")
