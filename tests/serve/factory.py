@@ -23,7 +23,7 @@ def say(**content: object) -> None:
 
 
 def run(settings: dict[str, Any], log: str) -> int:
-    """Serve in this process; every error becomes a line of the log and exit code 2, as in the command line."""
+    """Serve in this process; an error becomes a line and exit code 2, as in the command line."""
     from corel.serve import Config, Limits, serve
 
     limits = Limits(**settings.pop("limits", {}))
@@ -34,7 +34,7 @@ def run(settings: dict[str, Any], log: str) -> int:
             config = Config(gallery, limits=limits, **settings)
             serve(config, started=lambda real: say(port=real.port, pid=os.getpid()))
         except (ValueError, OSError) as error:
-            print(error, file=sys.stderr, flush=True)
+            say(error=str(error))
             return 2
     return 0
 

@@ -125,7 +125,7 @@ class Server:
         raise AssertionError(f"the server does not become ready: {self.log.read_text()}")
 
     def kill(self, number: int = signal.SIGKILL) -> int:
-        """Send a signal and give the exit code."""
+        """Send a signal, 0 for none, and give the exit code."""
         assert self._factory is not None
         os.kill(self.pid, number)
         return self._factory.wait(self.pid)
@@ -147,6 +147,8 @@ class Factory:
         asked = {"gallery": str(gallery), "port": 0, **settings}
         self._tell({"serve": asked, "log": str(log)})
         found = self._answer()
+        if "error" in found:
+            raise ValueError(found["error"])
         self.running.add(found["pid"])
         return Server(found["port"], found["pid"], log, settings.get("token"), self)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -154,6 +156,16 @@ def test_the_description_of_the_api_names_every_route(server: Server) -> None:
         "/v1/score", "/v1/explain",
     }  # fmt: skip
     assert "images" in json.dumps(described["paths"]["/v1/score"]["post"]["requestBody"])
+
+
+def test_the_program_in_the_documentation_runs(server: Server, tmp_path: Path) -> None:
+    for name, content in (picture("red", 1), picture("blue", 1)):
+        (tmp_path / name).write_bytes(content)
+    program = Path(__file__).parents[2] / "docs" / "deploy" / "recognize.py"
+    asked = [sys.executable, str(program), server.url, str(tmp_path / "red-1.png"), str(tmp_path / "blue-1.png")]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said[0].startswith("red-1.png: ")
+    assert said[1].startswith("blue-1.png: stranger")
 
 
 def test_numbers_for_prometheus(server: Server) -> None:

@@ -3,7 +3,7 @@
 import { board } from "./board.js";
 import { support } from "./classes.js";
 import * as client from "./client.js";
-import { attempt, counted, dialog, fileName, h, thumbnail, toast, whenSeen } from "./dom.js";
+import { attempt, counted, dialog, fileName, h, nameField, thumbnail, toast, whenSeen } from "./dom.js";
 import { addTo } from "./enroll.js";
 import { chooser } from "./files.js";
 
@@ -116,7 +116,7 @@ function actions(name) {
 }
 
 function rename(name) {
-  const field = h("input", { id: "renamed", type: "text", value: name, required: true, maxLength: 100 });
+  const field = nameField("renamed", name);
   const form = h("form", {}, h("label", { htmlFor: "renamed" }, "New name"), field,
     h("footer", {}, h("button", { type: "submit", className: "primary" }, "Rename")));
   const box = dialog(`Rename ${name}`, form);

@@ -2,7 +2,7 @@
 
 import { board } from "./board.js";
 import { keepsRate, neededFor } from "./decide.js";
-import { counted, dialog, h, percent, thumbnail } from "./dom.js";
+import { counted, dialog, h, nameField, percent, thumbnail } from "./dom.js";
 import { addTo } from "./enroll.js";
 import { chooser, preview } from "./files.js";
 
@@ -76,9 +76,7 @@ function empty() {
 /** Ask for a name and photos, then enroll. */
 export function newClass(given) {
   let files = [...given];
-  const name = h("input", {
-    id: "new-name", type: "text", maxLength: 100, required: true, autocomplete: "off", value: given.folder ?? "",
-  });
+  const name = nameField("new-name", given.folder ?? "");
   const strip = h("ul", { className: "strip" });
   const hint = h("p", { className: "hint", role: "status" });
   const go = h("button", { type: "submit", className: "primary" }, "Enroll");

@@ -54,6 +54,14 @@ export function dialog(title, ...children) {
   return box;
 }
 
+/** A field for a class's name, which says by itself what cannot be one. */
+export function nameField(id, value = "") {
+  return h("input", {
+    id, value, type: "text", required: true, maxLength: 100, autocomplete: "off", pattern: "[^\\/\\\\]+",
+    title: "a name without / and \\",
+  });
+}
+
 /** The last part of a path. */
 export const fileName = path => path.split(/[\\/]/).pop() || path;
 

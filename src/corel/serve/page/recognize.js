@@ -3,7 +3,7 @@
 import { board, RATES } from "./board.js";
 import * as client from "./client.js";
 import { saveCsv } from "./csv.js";
-import { attempt, counted, dialog, fileName, h, percent, shownP, toast } from "./dom.js";
+import { attempt, counted, dialog, fileName, h, nameField, percent, shownP, toast } from "./dom.js";
 import { decide } from "./decide.js";
 import { chooser, portions, preview } from "./files.js";
 import { explain } from "./why.js";
@@ -256,7 +256,7 @@ function plus(label, run) {
 
 /** Ask for the class that photos belong to. */
 function putInto(some) {
-  const name = h("input", { id: "into", type: "text", required: true, maxLength: 100, autocomplete: "off" });
+  const name = nameField("into");
   name.setAttribute("list", "into-names");
   const form = h("form", {}, h("label", { htmlFor: "into" }, "Class, new or not"), name,
     h("datalist", { id: "into-names" }, board.classes.map(each => h("option", { value: each.name }))),

@@ -1,0 +1,286 @@
+"""The page in a real browser against a real server: what a person does in the first five minutes, and after."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from corel.gallery import Gallery
+from tests._axe import axe_source
+from tests._browser import open_browser
+from tests.serve.conftest import picture, pictures
+from tests.serve.servers import Factory, File, Server
+
+Scheme = Literal["light", "dark"]
+PHONE, DESKTOP = 390, 1280
+SLOW = 60_000  # milliseconds, on a busy machine
+AXE = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+  .filter(found => ["serious", "critical"].includes(found.impact))
+  .map(found => `${found.id}: ${found.nodes.map(node => node.target.join(" ")).join(", ")}`)"""
+# A drop as a browser makes it, from files that travel as text.
+DROP = """([selector, files]) => {
+  const transfer = new DataTransfer();
+  for (const [name, content] of files) {
+    const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+    transfer.items.add(new File([bytes], name, {type: "image/png"}));
+  }
+  document.querySelector(selector).dispatchEvent(
+    new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def tab(browser: Browser, server: Server) -> Iterator[Page]:
+    """The page at desktop width; a test that leaves a complaint behind fails."""
+    yield from opened(browser, server, DESKTOP, "light")
+
+
+def opened(browser: Browser, server: Server, width: int, scheme: Scheme) -> Iterator[Page]:
+    context = browser.new_context(
+        viewport={"width": width, "height": 844}, color_scheme=scheme, accept_downloads=True,
+        permissions=["clipboard-read"],
+    )  # fmt: skip
+    page = context.new_page()
+    page.set_default_timeout(SLOW)
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+    local = (server.url, "blob:")
+    page.on("request", lambda asked: None if asked.url.startswith(local) else complaints.append(asked.url))
+    page.goto(server.url)
+    expect(page.get_by_role("heading", level=1, name="Classes")).to_be_visible(timeout=SLOW)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def drop(page: Page, files: list[File], onto: str = "main") -> None:
+    page.evaluate(DROP, [onto, [[name, base64.b64encode(content).decode()] for name, content in files]])
+
+
+def recognize(page: Page, files: list[File]) -> None:
+    page.get_by_role("link", name="Recognize").click()
+    expect(page.get_by_role("heading", level=1, name="Recognize")).to_be_visible()
+    drop(page, files)
+    expect(page.locator(".photo")).to_have_count(len(files), timeout=SLOW)
+    expect(page.locator("[data-verdict=waiting]")).to_have_count(0, timeout=SLOW)
+
+
+def verdicts(page: Page) -> list[str]:
+    return [card.get_attribute("data-verdict") or "" for card in page.locator(".photo").all()]
+
+
+def test_a_class_is_made_by_dropping_photos(tab: Page, server: Server) -> None:
+    drop(tab, [*pictures("blue", 3, 100), picture("blue", 100), ("broken.png", b"not an image")])
+    tab.get_by_label("What is on the photos?").fill("<b>sea & sky")
+    tab.get_by_role("button", name="Enroll 5 photos").click()
+    box = tab.get_by_role("dialog")
+    expect(box.get_by_text("3 added, 1 duplicate, 1 skipped")).to_be_visible(timeout=SLOW)
+    expect(box.get_by_text("duplicate: the class holds this picture already")).to_be_visible()
+    expect(box.get_by_text("skipped: is no")).to_be_visible()
+    box.get_by_role("button", name="Done").click()
+    card = tab.locator(".card", has_text="<b>sea & sky")
+    expect(card).to_contain_text("3 exemplars")
+    expect(card).to_contain_text("16 more for 5%")
+    drop(tab, [picture("blue", 105)], "[data-class='<b>sea & sky']")
+    expect(card).to_contain_text("4 exemplars", timeout=SLOW)
+    assert server.classes()["<b>sea & sky"] == 4
+    server.ask("DELETE", "/v1/classes?name=%3Cb%3Esea%20%26%20sky")
+
+
+def test_photos_are_recognized_corrected_and_explained(tab: Page, server: Server, tmp_path: Path) -> None:
+    recognize(tab, [*pictures("red", 3, 200), *pictures("blue", 2, 200), ("broken.png", b"x")])
+    assert verdicts(tab)[:5] == ["known"] * 3 + ["stranger"] * 2
+    assert verdicts(tab)[5] == "unreadable"
+
+    # The table that is downloaded says the same.
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Download CSV").click()
+    download.value.save_as(tmp_path / "verdicts.csv")
+    rows = list(csv.DictReader((tmp_path / "verdicts.csv").read_text().splitlines()))
+    assert [row["verdict"] for row in rows] == verdicts(tab)
+    assert [row["class"] for row in rows[:3]] == ["red"] * 3
+
+    # At a high rate more are called strangers; filters follow.
+    tab.get_by_label("Rate").focus()
+    for _ in range(20):
+        tab.keyboard.press("ArrowRight")
+    assert verdicts(tab).count("stranger") > 2
+    for _ in range(7):
+        tab.keyboard.press("ArrowLeft")
+    assert verdicts(tab)[:5] == ["known"] * 3 + ["stranger"] * 2
+    tab.get_by_role("button", name="Stranger 2").click()
+    expect(tab.locator(".photo")).to_have_count(2)
+    tab.get_by_role("button", name="All 6").click()
+
+    # Why: exemplars beside the photo, for the likeliest class and for the runner-up.
+    tab.get_by_role("button", name="Why? red-200.png").click()
+    why = tab.get_by_role("dialog")
+    expect(why.get_by_role("heading", name="red")).to_be_visible(timeout=SLOW)
+    expect(why.get_by_role("heading", name="green")).to_be_visible()
+    assert why.locator(".voters img").count() > 0
+    tab.keyboard.press("Escape")
+
+    # One click corrects, everything is decided anew, and it can be undone.
+    before = server.classes()["green"]
+    tab.get_by_role("button", name="Put blue-200.png into green").click()
+    expect(tab.get_by_text("blue-200.png put into green.")).to_be_visible(timeout=SLOW)
+    expect(tab.locator(".photo").nth(3)).not_to_have_attribute("data-verdict", "stranger", timeout=SLOW)
+    assert server.classes()["green"] == before + 1
+    tab.get_by_role("button", name="Undo").click()
+    expect(tab.locator(".photo").nth(3)).to_have_attribute("data-verdict", "stranger", timeout=SLOW)
+    assert server.classes()["green"] == before
+
+    # Several at once become a new class.
+    for name in ("blue-200.png", "blue-201.png"):
+        tab.get_by_label(f"Select {name}").check()
+    tab.get_by_role("button", name="Put into a class…").click()
+    tab.get_by_label("Class, new or not").fill("blue")
+    tab.get_by_role("button", name="Put into this class").click()
+    expect(tab.get_by_text("2 photos put into blue.")).to_be_visible(timeout=SLOW)
+    assert server.classes()["blue"] == 2
+    server.ask("DELETE", "/v1/classes?name=blue")
+
+
+def test_a_class_is_cleaned_renamed_and_forgotten(tab: Page, server: Server) -> None:
+    server.enroll("rubies", [*pictures("red", 20, 600), picture("blue", 600)])
+    tab.goto(f"{server.url}/#/class/rubies")
+    first = tab.locator(".exemplars li").first
+    expect(first).to_contain_text("blue-600.png", timeout=SLOW)
+    expect(first).to_contain_text("odd")
+    first.get_by_role("checkbox").check()
+    tab.get_by_role("button", name="Remove 1 exemplar").click()
+    expect(tab.get_by_text("1 exemplar of rubies removed.")).to_be_visible(timeout=SLOW)
+    expect(tab.locator(".exemplars li")).to_have_count(20)
+    tab.get_by_role("button", name="Undo").click()
+    expect(tab.locator(".exemplars li")).to_have_count(21, timeout=SLOW)
+
+    tab.get_by_role("button", name="Rename").click()
+    tab.get_by_label("New name").fill("jewels / stones")
+    tab.locator("dialog").get_by_role("button", name="Rename").click()
+    assert tab.get_by_label("New name").evaluate("field => field.validity.patternMismatch")
+    tab.get_by_label("New name").fill("jewels")
+    tab.locator("dialog").get_by_role("button", name="Rename").click()
+    expect(tab.get_by_role("heading", level=1, name="jewels")).to_be_visible(timeout=SLOW)
+    expect(tab.locator(".exemplars li")).to_have_count(21, timeout=SLOW)
+
+    tab.get_by_role("button", name="Forget…").click()
+    go = tab.get_by_role("button", name="Forget it for good")
+    tab.get_by_label("Type the name of the class").fill("jewel")
+    expect(go).to_be_disabled()
+    tab.get_by_label("Type the name of the class").fill("jewels")
+    go.click()
+    expect(tab.get_by_role("heading", level=1, name="Classes")).to_be_visible(timeout=SLOW)
+    assert "jewels" not in server.classes()
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (PHONE, "light"), (DESKTOP, "dark")]
+)
+def test_every_section_fits_and_is_accessible(browser: Browser, server: Server, width: int, scheme: Scheme) -> None:
+    source = axe_source()
+    for page in opened(browser, server, width, scheme):
+        page.evaluate(source)
+        found = {"classes": page.evaluate(AXE)}
+        page.goto(f"{server.url}/#/class/red")
+        expect(page.locator(".exemplars img").first).to_be_visible(timeout=SLOW)
+        found["class"] = page.evaluate(AXE)
+        recognize(page, [picture("red", 1), picture("blue", 1), ("broken.png", b"x")])
+        found["recognize"] = page.evaluate(AXE)
+        page.get_by_role("button", name="Why?").first.click()
+        expect(page.locator(".voters img").first).to_be_visible(timeout=SLOW)
+        found["why"] = page.evaluate(AXE)
+        page.keyboard.press("Escape")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.goto(f"{server.url}/#/classes")
+        page.get_by_role("button", name="New class").click()
+        found["new class"] = page.evaluate(AXE)
+        assert not any(found.values()), found
+
+
+def test_the_api_is_shown_by_a_page_of_ours(tab: Page, server: Server) -> None:
+    tab.goto(f"{server.url}/v1/docs")
+    expect(tab.get_by_role("heading", name="POST /v1/score")).to_be_visible(timeout=SLOW)
+
+
+def test_a_gallery_that_is_only_read_offers_no_change(
+    browser: Browser, gallery: Path, start: Callable[..., Server]
+) -> None:
+    server = start(gallery, read_only=True)
+    for page in opened(browser, server, DESKTOP, "light"):
+        expect(page.get_by_text("(read-only)")).to_be_visible()
+        expect(page.get_by_role("button", name="New class")).to_be_hidden()
+        recognize(page, [picture("red", 1)])
+        assert verdicts(page) == ["known"]
+        expect(page.get_by_role("button", name="Put red-1.png into red")).to_have_count(0)
+
+
+@pytest.fixture(scope="module")
+def uneven(factory: Factory, encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Server]]:
+    """A gallery of classes of very different sizes, some too small for most rates."""
+    path = tmp_path_factory.mktemp("uneven") / "uneven.gallery"
+    server = factory.start(path, backbone=str(encoder)).wait_until_ready()
+    for name, color, count, first in (
+        ("red", "red", 45, 0), ("few red", "red", 6, 50), ("green", "green", 20, 0), ("two", "green", 2, 50),
+        ("some blue", "blue", 11, 0), ("one", "blue", 1, 50), ("mixed", "red", 19, 70),
+    ):  # fmt: skip
+        server.enroll(name, pictures(color, count, first))
+    yield path, server
+    server.kill()
+
+
+def test_the_page_decides_as_python_does(
+    browser: Browser, uneven: tuple[Path, Server], encoder: Path, tmp_path: Path
+) -> None:
+    path, server = uneven
+    sent = [*pictures("red", 16, 300), *pictures("green", 16, 300), *pictures("blue", 16, 300)]
+    for name, content in sent:
+        (tmp_path / name).write_bytes(content)
+    answer = server.post("/v1/score", sent).json
+    rates = [0.001, 0.01, 0.02, 0.05, 0.0501, 1 / 21, 1 / 12, 0.1, 1 / 7, 0.2, 0.3, 1 / 3, 0.5, 0.9]
+    for page in opened(browser, server, DESKTOP, "light"):
+        found: list[list[dict[str, Any]]] = page.evaluate(
+            """async ([answer, rates]) => {
+              const {decide} = await import("/page/decide.js");
+              return rates.map(rate => answer.images.map(image => decide(image, answer.calibration, rate)));
+            }""",
+            [answer, rates],
+        )
+    with Gallery.open(shutil.copy(path, tmp_path / "copy.gallery"), encoder) as opened_gallery:
+        scores = opened_gallery.score([tmp_path / name for name, _ in sent])
+    seen = set()
+    for rate, decisions in zip(rates, found, strict=True):
+        np.testing.assert_array_equal([each["p"] for each in decisions], scores.set_p_values(rate))
+        np.testing.assert_array_equal([each["order"] for each in decisions], scores.ranking(rate))
+        for verdict, decision in zip(scores.decide(rate), decisions, strict=True):
+            seen.add(verdict.verdict)
+            assert decision["verdict"] == verdict.verdict
+            assert answer["classes"][decision["likeliest"]] == verdict.likeliest
+            if verdict.verdict in ("known", "unsure"):
+                assert tuple(answer["classes"][index] for index in decision["set"]) == verdict.classes
+    assert seen >= {"known", "unsure", "stranger"}
+
+
+def test_cells_of_the_table_are_no_formulas(tab: Page) -> None:
+    cells = ["=1+1", "@x", "+1", "-1", 'a"b', "a,b", "a\nb", "plain", 0.5, -0.5]
+    shown = tab.evaluate(
+        "async cells => { const {cell} = await import('/page/csv.js'); return cells.map(cell); }", cells
+    )
+    assert shown == ["'=1+1", "'@x", "'+1", "'-1", '"a""b"', '"a,b"', '"a\nb"', "plain", "0.5", "-0.5"]
+    assert json.dumps(shown)
