@@ -219,7 +219,7 @@ def test_diagnosis_of_a_simplex_is_known_in_closed_form() -> None:
         np.testing.assert_allclose(summary, [[2.0] * 3, [2.3] * 3])
     assert found.near_eta.tolist() == [1.0, 0.0]
     assert (found.n, found.batches) == (12, 7)
-    for consequences in (*found.promises, *found.heuristics):
+    for consequences in found.heuristics:
         assert consequences.neighbours == 9 - 5 + 1
         assert consequences.separation_sample_size > 9
 
@@ -243,8 +243,6 @@ def test_diagnosis_orders_extremes_and_means_and_repeats_with_its_seed() -> None
     assert (found.mean != other.mean).any()
     assert (found.lowest < found.mean).all()
     assert (found.mean < found.highest).all()
-    for promise, heuristic in zip(found.promises, found.heuristics, strict=True):
-        assert promise.alpha < heuristic.alpha < heuristic.beta < promise.beta
 
 
 @pytest.mark.parametrize("batches", [3, 7, 200])
@@ -255,21 +253,23 @@ def test_pairs_have_one_death_time_so_all_three_means_agree(batches: int) -> Non
         assert heuristic.alpha == pytest.approx(heuristic.beta)
 
 
-def test_promises_hold_for_a_subset_whose_batches_stay_within_the_extremes() -> None:
-    latents = np.random.default_rng(1).normal(size=(9, 2))
-    found = theory.diagnose(latents, batch_size=6, batches=2000, sample_size=9)  # 84 subsets: all are seen
-    promise = found.promises[0]
-    assert (promise.alpha, promise.beta) == pytest.approx(extremes_over_batches(latents, 6))
-    assert theory.is_dense(latents, promise.neighbours, promise.beta * (1 + 1e-12))
+def test_the_bounds_of_all_points_hold_their_exact_interval() -> None:
+    latents = np.random.default_rng(1).normal(size=(9, 4))
+    found = theory.diagnose(latents, branches=2, batch_size=6, batches=5, sample_size=9, exact=True)
+    assert found.sets == 1  # there is only one set of all
+    for branch, cloud in enumerate((latents[:, :2], latents[:, 2:])):
+        assert found.exact_beta is not None
+        assert found.exact_beta[branch] == pytest.approx(extremes_over_batches(cloud, 6)[1])
+        assert found.beta_bounds[branch].tolist() == pytest.approx(list(theory.beta_bounds(cloud, 6)))
+    assert theory.diagnose(latents, batch_size=6, batches=5, sample_size=10).sets == 0
 
 
-def test_the_table_says_what_is_promised_what_is_typical_and_what_is_vacuous() -> None:
+def test_the_table_promises_nothing_and_says_what_is_vacuous() -> None:
     latents = np.random.default_rng(0).normal(size=(200, 40))
     table = str(theory.diagnose(latents, branches=4, batch_size=50, batches=5, sample_size=60))
     assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdigit()] == list("0123") * 2
-    assert "promise" in table
-    assert "heuristic" in table
-    assert "two must be closer than η: vacuous here" in table
+    assert "Nothing here is promised of other sets" in table
+    assert "were α̂ and β̂ to bound all batches: vacuous here" in table
     assert all(line == line.rstrip() for line in table.splitlines())
     small = str(theory.diagnose(latents, branches=4, batch_size=50, batches=5, sample_size=40))
     assert "vacuous, as m < b = 50" in small
@@ -288,7 +288,7 @@ def test_the_table_says_where_a_bound_bites() -> None:
     """On the unit interval nine points cannot keep a distance of 2, and Eq. 5 knows."""
     latents = np.random.default_rng(0).uniform(size=(50, 1))
     table = str(theory.diagnose(latents, eta=2.0, batch_size=5, batches=5, sample_size=9))
-    assert "closer than η: bites in 1 of 1 branches as a promise, 1 as a heuristic" in table
+    assert "to bound all batches: bites in 1 of 1 branches" in table
 
 
 @pytest.mark.parametrize(

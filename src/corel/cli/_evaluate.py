@@ -109,6 +109,9 @@ def diagnose(
         int, typer.Option("-m", min=1, help="Exemplars of a class the theory is asked about.")
     ] = 120,
     batches: Annotated[int, typer.Option(min=1, help="Random batches to measure.")] = 200,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Also the exact β* of one set; some 12 seconds a branch for m = 120.")
+    ] = False,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -127,10 +130,12 @@ def diagnose(
         latents = loaded.encode(open_images(images, root=root, size=size, progress=not quiet), progress=not quiet)
     found = measure(
         latents, loaded.eta, loaded.branches, loaded.batch_size,
-        sample_size=sample_size, batches=batches, p=loaded.p, seed=seed,
+        sample_size=sample_size, batches=batches, p=loaded.p, seed=seed, exact=exact,
     )  # fmt: skip
     if as_json:
-        arrays = {key: getattr(found, key).tolist() for key in ("lowest", "mean", "highest", "near_eta")}
+        keys = ["lowest", "mean", "highest", "near_eta", *(["beta_bounds"] if found.sets else [])]
+        keys += ["exact_beta"] if found.exact_beta is not None else []
+        arrays = {key: getattr(found, key).tolist() for key in keys}
         typer.echo(json.dumps({"eta": found.eta, "batch_size": found.batch_size, "batches": batches, **arrays}))
     else:
         typer.echo(str(found))
