@@ -6,6 +6,7 @@ import io
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from corel.backbone import Backbone
 from corel.encoders import Autoencoder, ResidualNetwork
 from corel.encoders.base import Network
 from corel.gallery import Gallery, Verdict
+from corel.gallery._items import thumbnail
 from corel.images import ImageSet
 from corel.oneclass import ClassBank
 
@@ -152,7 +154,9 @@ def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> 
     with Gallery.open(path, backbone) as gallery:
         thumbnail = gallery.exemplars("red")[3].thumbnail
     assert thumbnail is not None
-    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(thumbnail))), coloured(0, 40, 1)[3])
+    shown, enrolled = np.asarray(Image.open(io.BytesIO(thumbnail))), coloured(0, 40, 1)[3]
+    assert shown.shape == enrolled.shape
+    assert np.abs(shown.mean(axis=(0, 1)) - enrolled.mean(axis=(0, 1))).max() < 12  # it is compressed
 
 
 def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, backbone: Backbone) -> None:
@@ -289,7 +293,7 @@ def test_a_backbone_on_vectors_enrols_scores_and_explains_rows(tmp_path: Path) -
         assert found.votes.counts.tolist() == [30, 30]
         assert found.exemplars[0].thumbnail is None
         found.draw()
-        with pytest.raises(ValueError, match="row 1 is not finite"):
+        with pytest.raises(ValueError, match="features must be finite, in float32 too; rows 1 are not"):
             gallery.enroll("near", [[2.0] * 5, [np.nan] * 5])
         np.save(tmp_path / "near.npy", near)
         for named in (tmp_path / "near.npy", str(tmp_path / "near.npy"), [tmp_path / "near.npy"]):
@@ -299,19 +303,78 @@ def test_a_backbone_on_vectors_enrols_scores_and_explains_rows(tmp_path: Path) -
                 gallery.score(others)
 
 
-def test_a_closed_gallery_and_another_thread_s_say_so(path: Path) -> None:
-    with Gallery.open(path) as gallery, ThreadPoolExecutor(1) as pool:
-        with pytest.raises(ValueError, match="once for each thread"):
-            pool.submit(gallery.classes).result()
+def test_a_closed_gallery_says_so(path: Path) -> None:
+    with Gallery.open(path) as gallery:
         assert gallery.classes() == {"green": 30, "red": 40}
     with pytest.raises(ValueError, match="was closed"):
         gallery.classes()
 
 
+def test_threads_share_a_gallery_and_each_sees_whole_enrollments(path: Path, backbone: Backbone) -> None:
+    asked = coloured(0, 3, 3)
+    with Gallery.open(path, backbone) as gallery, ThreadPoolExecutor(4) as pool:
+        expected = gallery.score(asked).scores[:, 1]  # red
+        enrolled = [pool.submit(gallery.enroll, f"hue {i}", coloured(i % 3, 5, 20 + i)) for i in range(6)]
+        scored = [pool.submit(gallery.score, asked) for _ in range(10)]
+        forgotten = pool.submit(gallery.forget, "green")
+        assert all(each.result().duplicates == 0 for each in enrolled)
+        assert forgotten.result() == 30
+        for found in (each.result() for each in scored):
+            # A score depends on its class alone: whatever else is enrolled meanwhile, red's stay.
+            np.testing.assert_array_equal(found.scores[:, found.classes.index("red")], expected)
+        assert gallery.classes() == {**{f"hue {i}": 5 for i in range(6)}, "red": 40}
+        assert gallery.score(asked).classes == (*(f"hue {i}" for i in range(6)), "red")
+        gallery._store._connection.execute("PRAGMA integrity_check")  # type: ignore[union-attr]
+
+
+def test_an_enrollment_reads_only_what_is_new(path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    with Gallery.open(path, backbone) as gallery, Gallery.open(path, backbone) as other:
+        changes = gallery._store.changes
+
+        def counted(known: Any) -> Any:
+            found = changes(known)
+            read.append(len(found.new))
+            return found
+
+        monkeypatch.setattr(gallery._store, "changes", counted)
+        for _ in range(2):
+            gallery.score(coloured(0, 1, 3))
+        other.enroll("blue", coloured(2, 7, 4))
+        found = gallery.score(coloured(2, 4, 5))
+        other.forget("red")
+        assert gallery.score(coloured(0, 1, 3)).classes == ("blue", "green")
+    assert read == [70, 7, 0]
+    with Gallery.open(path, backbone) as fresh:
+        np.testing.assert_array_equal(
+            fresh.score(coloured(2, 4, 5)).scores, found.scores[:, [found.classes.index(c) for c in ("blue", "green")]]
+        )
+
+
+def test_an_enrollment_larger_than_memory_is_spooled_to_a_file(
+    path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("corel.gallery._spool.IN_MEMORY", 1000)
+    with Gallery.open(path, backbone) as gallery:
+        assert gallery.enroll("blue", coloured(2, 300, 4)).added == {"blue": 300}
+        found = gallery.exemplars("blue")
+        np.testing.assert_allclose(np.stack([each.latent for each in found]), backbone.encode(coloured(2, 300, 4)))
+    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]  # the file is gone
+
+
+def test_thumbnails_are_small_and_compressed(tmp_path: Path) -> None:
+    large = np.asarray(Image.effect_mandelbrot((224, 224), (-3, -2.5, 2, 2.5), 40).convert("RGB"))
+    small = thumbnail(large)
+    assert small is not None
+    assert max(Image.open(io.BytesIO(small)).size) == 96
+    assert len(small) < 6000
+    assert thumbnail(np.zeros(5, np.float32)) is None
+
+
 def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> None:
     with (
         Gallery.open(tmp_path / "g", backbone, create=True) as gallery,
-        pytest.raises(ValueError, match="enrol a class first"),
+        pytest.raises(ValueError, match="enroll a class first"),
     ):
         gallery.score(coloured(0, 1, 3))
 

@@ -43,8 +43,9 @@ def test_what_is_written_is_read_back(path: Path, create: bool) -> None:
     first, *_ = store.exemplars("cat")
     np.testing.assert_array_equal(first.latent, exemplar("cat", 0).latent)
     assert (first.hash, first.source, first.thumbnail) == (f"{0:064x}", "0.png", b"png 0")
-    counts, latents = store.latents()
-    assert list(counts.items()) == [("cat", 50), ("dog", 1)]
+    found = store.changes(())
+    assert [(name, len(keys)) for name, keys in found.keys.items()] == [("cat", 50), ("dog", 1)]
+    latents = np.stack([latent for latent, _ in found.new.values()])
     assert latents.dtype == np.float32
     np.testing.assert_array_equal(latents[:, 0], [*range(50), 1])
     store.close()
@@ -163,7 +164,7 @@ def _hide_a_trigger(path: Path) -> None:
         CREATE TEMP TABLE kept AS SELECT * FROM backbone;
         DROP TABLE backbone;
         CREATE TRIGGER backbone BEFORE DELETE ON exemplar BEGIN SELECT RAISE(IGNORE); END;
-        {_file.TABLES["backbone"]};
+        {_file.STEPS[1][0]};
         INSERT INTO backbone SELECT * FROM kept;
     """)
     connection.close()
@@ -176,7 +177,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "not a gallery",
     ),
     "another program": (_sql("PRAGMA application_id = 7"), "another program"),
-    "newer": (_sql("PRAGMA user_version = 2"), "newer corel; run `pip install --upgrade corel`"),
+    "newer": (_sql("PRAGMA user_version = 3"), "newer corel; run `pip install --upgrade corel`"),
     "cut short": (lambda path: path.write_bytes(path.read_bytes()[:-4096]), "malformed|cut short"),
     "cut in a page": (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cut short"),
     "overwritten": (_overwrite, "damaged"),
@@ -215,7 +216,7 @@ def test_a_file_that_is_not_a_whole_gallery_is_refused_with_a_sentence(path: Pat
     def read() -> None:
         store = Store(path, create=False)
         try:
-            store.latents()
+            store.changes(())
         finally:
             store.close()
 

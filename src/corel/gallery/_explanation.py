@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from corel._terminal import drawn
+from corel.gallery._items import LARGEST
 from corel.gallery._store import Exemplar
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # exemplars a branch
 GAP = 2  # pixels between thumbnails
+MOST_DECODED = 512  # pixels a side; galleries of format 1 hold thumbnails of the encoder's size
 ROWS = 5  # at least; in fewer, `SHOWN` square thumbnails would not fill their height, nor stand beside their bars
 PAPER, CLASS, BACKGROUND = 255, "#1f77b4", "#b0b0b0"
 
@@ -81,7 +83,7 @@ class Explanation:
         axes.set_anchor("N")
 
     def _draw_voters(self, axes: Axes) -> None:
-        height, width = self.value.shape[:2]
+        height = width = min(self.value.shape[0], LARGEST)
         canvas = np.full((len(self.votes.counts), height + GAP, SHOWN, width + GAP, 3), PAPER, np.uint8)
         for branch, voters in enumerate(self.votes.neighbours):
             for place, voter in enumerate(voters[:SHOWN]):
@@ -126,8 +128,11 @@ def _decoded(exemplar: Exemplar, size: tuple[int, int]) -> NDArray[np.uint8] | N
     if not isinstance(exemplar.thumbnail, bytes):
         return None
     try:
-        with Image.open(io.BytesIO(exemplar.thumbnail), formats=["PNG"]) as picture:
-            return np.asarray(picture.convert("RGB")) if picture.size == size else None
+        with Image.open(io.BytesIO(exemplar.thumbnail), formats=["PNG", "WEBP", "JPEG"]) as picture:
+            if max(picture.size) > MOST_DECODED:
+                return None
+            shown = picture.convert("RGB")
+            return np.asarray(shown if shown.size == size else shown.resize(size))
     except (OSError, ValueError, SyntaxError):
         return None
 

@@ -14,17 +14,26 @@ from pathlib import Path
 from corel.gallery._beside import check_beside
 
 APPLICATION_ID = int.from_bytes(b"corl", "big")
-FORMAT = 1
 # A writer holds the lock for milliseconds, since images are encoded before; this long means it is stuck.
 BUSY_SECONDS = 30.0
-TABLES = {
-    "backbone": ("CREATE TABLE backbone (name TEXT NOT NULL, digest TEXT NOT NULL, dimension INTEGER NOT NULL)"),
-    "exemplar": (
+# What each format adds to the one before it. A new file is made by all of them, an older one by those it lacks: the
+# result has the same schema, to the letter.
+STEPS: dict[int, tuple[str, ...]] = {
+    1: (
+        "CREATE TABLE backbone (name TEXT NOT NULL, digest TEXT NOT NULL, dimension INTEGER NOT NULL)",
         "CREATE TABLE exemplar (id INTEGER PRIMARY KEY, class TEXT NOT NULL, hash TEXT NOT NULL,"
         " source TEXT NOT NULL, enrolled TEXT NOT NULL, latent BLOB NOT NULL, thumbnail BLOB,"
-        " UNIQUE (class, hash))"
+        " UNIQUE (class, hash))",
+    ),
+    2: (
+        "ALTER TABLE exemplar ADD COLUMN features BLOB",
+        "CREATE TABLE setting (name TEXT NOT NULL UNIQUE, value TEXT NOT NULL)",
+        # Counted up by every writer: SQLite's own numbers differ from connection to connection.
+        "CREATE TABLE change (number INTEGER NOT NULL)",
+        "INSERT INTO change VALUES (0)",
     ),
 }
+FORMAT = max(STEPS)
 SETTINGS = (
     # A decoder can turn a latent back into its image: forgetting overwrites it with zeros.
     "PRAGMA secure_delete = ON",
@@ -49,7 +58,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     check_beside(path)
     with sentences(path):
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
-        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         for statement in SETTINGS:
             connection.execute(statement)
     return connection
@@ -70,29 +79,31 @@ def transaction(connection: sqlite3.Connection, path: Path, kind: str) -> Iterat
             raise
 
 
-def lay_out(connection: sqlite3.Connection) -> None:
-    """Create the tables and mark the file as a gallery, inside the caller's transaction."""
-    for statement in TABLES.values():
-        connection.execute(statement)
+def lay_out(connection: sqlite3.Connection, upto: int = FORMAT, *, since: int = 0) -> None:
+    """Create the tables and mark the file as a gallery, inside the caller's transaction; or convert an older one."""
+    for step in range(since + 1, upto + 1):
+        for statement in STEPS[step]:
+            connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
+    connection.execute(f"PRAGMA user_version = {upto}")
 
 
-def is_laid_out(connection: sqlite3.Connection, path: Path) -> bool:
-    """Tell a gallery from an empty file, inside the caller's transaction; anything else is an error."""
+def format_of(connection: sqlite3.Connection, path: Path) -> int:
+    """Give a gallery's format, 0 for an empty file, inside the caller's transaction; anything else is an error."""
     # The first table makes a schema's version 1, so 0 is a file that nothing was ever written to.
     if _pragma(connection, "schema_version") == 0 and _pragma(connection, "application_id") == 0:
-        return False
+        return 0
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise ValueError(f"{path} is an SQLite file of another program, not a gallery; check the path")
-    if _pragma(connection, "user_version") > FORMAT:
+    version = _pragma(connection, "user_version")
+    if version > FORMAT:
         raise ValueError(f"{path} was written by a newer corel; run `pip install --upgrade corel`")
-    if _schema(connection) != _own_schema():
+    if version not in STEPS or _schema(connection) != _own_schema(version):
         raise damaged(path, "its tables are not those of a gallery")
     # SQLite notices missing pages only when it comes to read them.
     if path.stat().st_size < _pragma(connection, "page_count") * _pragma(connection, "page_size"):
         raise damaged(path, "it was cut short")
-    return True
+    return version
 
 
 def _schema(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
@@ -102,10 +113,10 @@ def _schema(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
 
 
 @functools.cache
-def _own_schema() -> list[tuple[str, ...]]:
+def _own_schema(version: int) -> list[tuple[str, ...]]:
     """List what `lay_out` makes. Anything else in a file, a trigger or a view, would run with our statements."""
     connection = sqlite3.connect(":memory:")
-    lay_out(connection)
+    lay_out(connection, version)
     schema = _schema(connection)
     connection.close()
     return schema
@@ -122,9 +133,7 @@ def sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.ProgrammingError as error:
-        raise ValueError(
-            f"{path} was closed, or opened in another thread; open it anew, once for each thread"
-        ) from error
+        raise ValueError(f"{path} was closed; open it anew") from error
     except sqlite3.Error as error:
         raise _translated(str(error), path) from error
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,17 @@ from corel import images as sources
 from corel._terminal import printable
 from corel.gallery import _backbone_lookup, _blanks
 from corel.gallery._explanation import Explanation
-from corel.gallery._items import Items, prepare
+from corel.gallery._items import class_names, digest, thumbnail
+from corel.gallery._kept import Kept, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
-from corel.gallery._store import Exemplar, Store
+from corel.gallery._spool import Spool
+from corel.gallery._store import Exemplar, Store, Version
 from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
-    from corel.oneclass import Calibration, ClassBank
+    from corel.oneclass import ClassBank
 
 # A shorter beginning of a hash is too easily that of another exemplar.
 SHORTEST_HASH = 6
@@ -50,11 +52,21 @@ class Enrolment:
     elsewhere: dict[str, int] = field(default_factory=dict)
 
 
+class _Embedded(NamedTuple):
+    """A batch whose images are gone: what scoring needs of it."""
+
+    names: Sequence[str]
+    hashes: Sequence[str]
+    latents: NDArray[np.float32]
+    skipped: tuple[sources.Skipped, ...]
+    photographic: NDArray[np.bool_] | None
+
+
 class Gallery:
     """Classes that are recognised from a few images each, on one backbone, in one SQLite file.
 
     Each change is one transaction: a crash, a kill or a full disk leaves the file as it was before or as it
-    is after. Several processes may use a gallery at once; in one process each thread opens its own.
+    is after. Several processes may use a gallery at once, and several threads one `Gallery`.
 
     Example:
         >>> import corel
@@ -72,8 +84,10 @@ class Gallery:
     def __init__(self, store: Store, given: _backbone_lookup.BackboneLike | None) -> None:
         self._store = store
         self._given = given
-        self._kept: tuple[tuple[int, int], tuple[str, ...], ClassBank, Calibration] | None = None
-        self._told: tuple[tuple[int, int], bool] | None = None  # whether blank frames can be told, at a version
+        self._kept: Kept | None = None
+        self._told: tuple[Version, bool] | None = None  # whether blank frames can be told, at a version
+        self._lock = threading.RLock()
+        self._loaded: tuple[Backbone, str] | None = None
         if given is not None:
             # The wrong backbone is better known now than after an hour of encoding.
             _ = self._backbone
@@ -113,9 +127,21 @@ class Gallery:
         """The backbone that all exemplars were encoded by."""
         return self._backbone[0]
 
-    @cached_property
+    @property
     def _backbone(self) -> tuple[Backbone, str]:
-        return _backbone_lookup.load(self._store.path, self._store.reference, self._given)
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _backbone_lookup.load(self._store.path, self._store.reference, self._given)
+            return self._loaded
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `configure` stored in the file."""
+        return self._store.settings()
+
+    def configure(self, **settings: Any) -> None:
+        """Store settings of the gallery in its file, as JSON's types."""
+        self._store.configure(settings)
 
     def classes(self) -> dict[str, int]:
         """Give each class's number of exemplars, in alphabetical order."""
@@ -144,17 +170,25 @@ class Gallery:
         if name is not None:
             check_name(name)
         backbone_settings(self.backbone)  # refuses, before anything is encoded, what could never be scored
-        items = prepare(images, self.backbone, strict=strict, progress=progress)
-        names = items.label_names() if name is None else [name] * len(items)
-        if not len(items):
-            raise ValueError("there is no image or vector to enrol; give at least one")
-        exemplars = self._encode(items, names, progress=progress)
-        added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), exemplars)
-        counts = dict.fromkeys(names, 0)
-        for each, new in zip(names, added, strict=True):
+        classes: list[str] = []
+        hashes: list[str] = []
+        skipped: list[sources.Skipped] = []
+        with Spool(self._store.path) as spool:
+            for batch in self._stream(images, "enrolling", strict=strict, progress=progress):
+                skipped += batch.skipped
+                names = class_names(batch, name)
+                for exemplar in self._encoded(batch, names):
+                    spool.add(exemplar)
+                    hashes.append(exemplar.hash)
+                classes += names
+            if not classes:
+                raise ValueError("there is no image or vector to enroll; give at least one")
+            added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), spool)
+        counts = dict.fromkeys(classes, 0)
+        for each, new in zip(classes, added, strict=True):
             counts[each] += new
-        elsewhere = self._elsewhere([each.hash for each in exemplars], names)
-        return Enrolment(counts, len(added) - sum(added), items.skipped, elsewhere)
+        elsewhere = self._elsewhere(hashes, classes)
+        return Enrolment(counts, len(added) - sum(added), tuple(skipped), elsewhere)
 
     def forget(self, name: str, hashes: Sequence[str] | None = None) -> int:
         """Remove a class, or those of its exemplars whose hashes begin so; gives how many were removed.
@@ -182,17 +216,20 @@ class Gallery:
 
         `photographs` looks for blank, flat and noise frames, unless the exemplars themselves look like that.
         """
-        from corel.oneclass import joining_likeness
+        parts = self.score_batches(images, photographs=photographs, strict=strict, progress=progress)
+        return Scores.joined(list(parts))
 
-        items = prepare(images, self.backbone, strict=strict, progress=progress)
-        names, bank, calibration = self._bank()
-        latents = self.backbone.encode(items.values, progress=progress)
-        found = bank.assess(latents)
-        likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
-        joining = joining_likeness(bank, latents, likeness)
-        enrolled = self._store.holders([items.digest(i) for i in range(len(items))])
-        shown = self._photographic(items.values) if photographs else None
-        return Scores(items.names, names, *found, likeness, joining, calibration, items.skipped, enrolled, shown)
+    def score_batches(
+        self, images: Any, *, photographs: bool = True, strict: bool = False, progress: bool = False
+    ) -> Iterator[Scores]:
+        """Score any number of images batch by batch; while one batch is scored, the next ones are read and encoded.
+
+        All batches are scored against the classes as they are when the first one is.
+        """
+        kept = self._bank()
+        batches = self._stream(images, "scoring", strict=strict, progress=progress)
+        for batch in sources.one_ahead(self._embedded(batches, photographs=photographs)):
+            yield self._scored(kept, batch)
 
     def _photographic(self, values: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Tell images from frames without a subject; None for vectors, and for a gallery of plain surfaces."""
@@ -222,14 +259,16 @@ class Gallery:
     def explain(self, image: Any, name: str) -> Explanation:
         """Show which exemplars of a class vote for an image, branch by branch."""
         exemplars = self.exemplars(name)
-        items = prepare(image, self.backbone)
-        if len(items) != 1:
-            raise ValueError(f"one image or vector is explained at a time, got {len(items)}")
-        latent = self.backbone.encode(items.values)
+        batches = [batch for batch in self._stream(image, "reading", strict=False, progress=False) if len(batch)]
+        count = sum(map(len, batches))
+        if count != 1:
+            raise ValueError(f"one image or vector is explained at a time, got {count}")
+        (batch,) = batches
+        latent = self.backbone.encode(batch.values)
         bank = self._class_bank(np.stack([each.latent for each in exemplars]), [len(exemplars)])
         found, (votes,) = bank.assess(latent), bank.explain(latent)
         score, p_value = found.scores.item(), found.p_values.item()
-        return Explanation(items.names[0], items.values[0], name, exemplars, votes, score, p_value)
+        return Explanation(batch.names[0], batch.values[0], name, exemplars, votes, score, p_value)
 
     def _elsewhere(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, int]:
         """Count the images that a class other than their own holds too."""
@@ -237,35 +276,52 @@ class Gallery:
         held = zip(self._store.holders([digest for digest, _ in pairs]), (own for _, own in pairs), strict=True)
         return dict(sorted(Counter(each for classes, own in held for each in classes if each != own).items()))
 
-    def _bank(self) -> tuple[tuple[str, ...], ClassBank, Calibration]:
-        """Give all classes ready to score, kept until this or another process changes the file."""
-        from corel.oneclass import Calibration
+    def _stream(self, images: Any, description: str, *, strict: bool, progress: bool) -> sources.Stream:
+        how = self.backbone.preparation
+        return sources.stream(images, how, strict=strict, progress=progress, description=description)
 
-        version = self._store.version()
-        if self._kept is None or self._kept[0] != version:
-            counts, latents = self._store.latents()
-            if not counts:
-                raise ValueError(f"nothing is enrolled in {self._store.path}; enrol a class first")
-            bank = self._class_bank(latents, list(counts.values()))
-            self._kept = version, tuple(counts), bank, Calibration.of(bank)
-        return self._kept[1:]
+    def _embedded(self, batches: Iterable[sources.Batch], *, photographs: bool) -> Iterator[_Embedded]:
+        """Encode batches, and let go of their images."""
+        for batch in batches:
+            hashes = [digest(value) for value in batch.values]
+            shown = self._photographic(batch.values) if photographs else None
+            yield _Embedded(batch.names, hashes, self.backbone.encode(batch.values), batch.skipped, shown)
+
+    def _scored(self, kept: Kept, batch: _Embedded) -> Scores:
+        from corel.oneclass import joining_likeness
+
+        bank, latents = kept.bank, batch.latents
+        found = bank.assess(latents)
+        likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
+        joining = joining_likeness(bank, latents, likeness)
+        enrolled = self._store.holders(batch.hashes)
+        return Scores(
+            batch.names, kept.names, *found, likeness, joining, kept.calibration, batch.skipped, enrolled,
+            batch.photographic,
+        )  # fmt: skip
+
+    def _bank(self) -> Kept:
+        """Give all classes ready to score, kept until this or another process changes the file."""
+        with self._lock:
+            self._kept = brought_up_to_date(self._kept, self._store, self._class_bank)
+            return self._kept
 
     def _class_bank(self, latents: NDArray[np.float32], sizes: Sequence[int]) -> ClassBank:
         from corel.oneclass import ClassBank, backbone_settings
 
         return ClassBank(latents, np.cumsum([0, *sizes]), **backbone_settings(self.backbone))
 
-    def _encode(self, items: Items, names: Sequence[str], *, progress: bool) -> list[Exemplar]:
-        latents = self.backbone.encode(items.values, progress=progress)
+    def _encoded(self, batch: sources.Batch, names: Sequence[str]) -> Iterator[Exemplar]:
+        latents, features = self.backbone.embed(batch.values)
         if bad := np.flatnonzero(~np.isfinite(latents).all(axis=1)).tolist():
             raise ValueError(
-                f"the latent of {items.names[bad[0]]} is not finite; leave it out, or use another backbone"
+                f"the latent of {batch.names[bad[0]]} is not finite; leave it out, or use another backbone"
             )
+        same = features.shape == latents.shape and np.array_equal(features, latents)  # nothing to keep beside them
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        return [
-            Exemplar(name, items.digest(i), printable(items.names[i]), now, latents[i], items.thumbnail(i))
-            for i, name in enumerate(names)
-        ]
+        for i, (name, value) in enumerate(zip(names, batch.values, strict=True)):
+            known = (name, digest(value), printable(batch.names[i]), now)
+            yield Exemplar(*known, latents[i], thumbnail(value), None if same else features[i])
 
 
 def _complete(beginning: str, exemplars: Sequence[Exemplar]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,17 @@ class Scores:
     skipped: tuple[Skipped, ...] = ()
     enrolled: Sequence[tuple[str, ...]] = ()
     photographic: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scores]) -> Scores:
+        """Put the scores of several batches against the same classes one after the other."""
+        arrays = ("scores", "p_values", "likeness", "joining")
+        return replace(
+            parts[0],
+            images=[name for part in parts for name in part.images],
+            skipped=tuple(each for part in parts for each in part.skipped),
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays},
+        )
 
     @cached_property
     def known(self) -> NDArray[np.float64]:

@@ -2,23 +2,25 @@
 
 A class exists while it has an exemplar. The journal is SQLite's rollback journal, not its write-ahead log:
 the file can be read in a read-only folder and copied as it lies, and after a kill inside a transaction the
-next process to open it rolls that back.
+next process to open it rolls that back. Threads share one connection behind a lock.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corel._terminal import printable
-from corel.gallery._file import check_place, connect, damaged, is_laid_out, lay_out, sentences, transaction
+from corel.gallery._file import FORMAT, check_place, connect, damaged, format_of, lay_out, transaction
 from corel.gallery._names import check_name
 
 VARIABLES = 500  # in one statement; SQLite allows at least 999
@@ -37,8 +39,9 @@ class BackboneReference:
 class Exemplar:
     """One enrolled example of a class.
 
-    `hash` is of what was encoded (the pixels at the encoder's size), `thumbnail` a PNG of the same,
-    `enrolled` an ISO time in UTC.
+    `hash` is of what was encoded: the uint8 pixels after resize and crop, before any normalization. `thumbnail` is a
+    small picture of the same (WebP, or PNG in galleries of format 1), `enrolled` an ISO time in UTC. `features` is None
+    where the encoder has none beside the latent, and in galleries of format 1.
     """
 
     name: str
@@ -47,57 +50,115 @@ class Exemplar:
     enrolled: str
     latent: NDArray[np.float32]
     thumbnail: bytes | None
+    features: NDArray[np.float32] | None = None
+
+
+Key = tuple[int, str]  # of an exemplar: its number, which may be used again, and its hash
+Version = tuple[int, ...]
+
+
+class Snapshot(NamedTuple):
+    """The exemplars as of one moment.
+
+    Attributes:
+        version: changes whenever the file does.
+        keys: per class, in alphabetical order, its exemplars in the order of enrollment.
+        new: latent and features of those that were not known.
+
+    """
+
+    version: Version
+    keys: dict[str, list[Key]]
+    new: dict[Key, tuple[NDArray[np.float32], NDArray[np.float32] | None]]
 
 
 class Store:
-    """An open gallery file; every method is one transaction, and every error a sentence."""
+    """An open gallery file; every method is one transaction, safe to call from any thread, and every error a sentence.
+
+    A file of an older format is read as it is, and converted by the first transaction that writes.
+    """
 
     def __init__(self, path: Path, *, create: bool) -> None:
         check_place(path, create=create)
         self.path = path
         self.reference: BackboneReference | None = None
+        self._format = 0
+        self._lock = threading.RLock()
         # A new file appears with its first exemplars, not before.
         self._connection = None if create and not path.exists() else connect(path, create=create)
         self.counts()
 
     def close(self) -> None:
         """Release the file."""
-        if self._connection is not None:
-            self._connection.close()
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
 
-    def version(self) -> tuple[int, int]:
+    def version(self) -> Version:
         """Give a value that changes whenever this or another process changes the file."""
-        if self._connection is None:
-            return 0, 0
-        with sentences(self.path):
-            (shared,) = self._connection.execute("PRAGMA data_version").fetchone()
-        return shared, self._connection.total_changes
+        with self._lock, self._reading() as connection:
+            return () if connection is None else self._version(connection)
+
+    def changes(self, known: Container[Key]) -> Snapshot:
+        """Read, as of one moment, what exemplars there are, and the latents and features of those not in `known`."""
+        with self._lock, self._reading() as connection:
+            if connection is None:
+                return Snapshot((), {}, {})
+            rows = connection.execute("SELECT class, id, hash FROM exemplar ORDER BY class, id").fetchall()
+            keys: dict[str, list[Key]] = {}
+            for name, number, digest in rows:
+                keys.setdefault(self._class(name), []).append((int(number), str(digest)))
+            new = [key for each in keys.values() for key in each if key not in known]
+            columns = "latent, features" if self._format >= 2 else "latent, NULL"
+            select = f"SELECT {columns} FROM exemplar WHERE id = ?"
+            found = [connection.execute(select, (number,)).fetchone() for number, _ in new]
+            latents = self._latents([latent for latent, _ in found])
+            parts = zip(latents, (self._features(features) for _, features in found), strict=True)
+            return Snapshot(self._version(connection), keys, dict(zip(new, parts, strict=True)))
 
     def add(self, reference: BackboneReference, exemplars: Iterable[Exemplar]) -> list[bool]:
         """Insert all exemplars or none; True for each that was new, False for one its class already holds."""
-        if self._connection is None:
-            self._connection = connect(self.path, create=True)
-        with transaction(self._connection, self.path, "IMMEDIATE"):
-            # Another process may have made the gallery since this one looked.
-            self.reference = self._read_reference(self._connection)
-            if self.reference is None:
-                lay_out(self._connection)
-                row = (reference.name, reference.digest, reference.dimension)
-                self._connection.execute("INSERT INTO backbone VALUES (?, ?, ?)", row)
-                self.reference = reference
-            check_backbone(self.path, self.reference, reference)
-            return [_insert(self._connection, exemplar) for exemplar in exemplars]
+        with self._lock:
+            if self._connection is None:
+                self._connection = connect(self.path, create=True)
+            with self._writing(self._connection) as connection:
+                if self.reference is None:
+                    row = (reference.name, reference.digest, reference.dimension)
+                    connection.execute("INSERT INTO backbone VALUES (?, ?, ?)", row)
+                    self.reference = reference
+                check_backbone(self.path, self.reference, reference)
+                return [_insert(connection, exemplar) for exemplar in exemplars]
 
     def remove(self, name: str, hashes: Sequence[str] | None = None) -> int:
         """Delete a class, or those of its exemplars that have these hashes; gives how many went."""
-        if self._connection is None:
-            return 0
-        with transaction(self._connection, self.path, "IMMEDIATE"):
-            if hashes is None:
-                return self._connection.execute("DELETE FROM exemplar WHERE class = ?", (name,)).rowcount
-            rows = [(name, each) for each in hashes]
-            delete = "DELETE FROM exemplar WHERE class = ? AND hash = ?"
-            return self._connection.executemany(delete, rows).rowcount
+        with self._lock:
+            if self._connection is None:
+                return 0
+            with self._writing(self._connection) as connection:
+                if hashes is None:
+                    return connection.execute("DELETE FROM exemplar WHERE class = ?", (name,)).rowcount
+                rows = [(name, each) for each in hashes]
+                return connection.executemany("DELETE FROM exemplar WHERE class = ? AND hash = ?", rows).rowcount
+
+    def settings(self) -> dict[str, Any]:
+        """Give what `configure` stored."""
+        with self._lock, self._reading() as connection:
+            if connection is None or self._format < 2:
+                return {}
+            rows = connection.execute("SELECT name, value FROM setting").fetchall()
+        try:
+            return {str(name): json.loads(value) for name, value in rows}
+        except (TypeError, ValueError) as error:
+            raise damaged(self.path, "a setting cannot be read") from error
+
+    def configure(self, settings: Mapping[str, Any]) -> None:
+        """Store settings of the gallery, such as the views or the method of its scores, as JSON."""
+        with self._lock:
+            if self._connection is None or self.reference is None:
+                raise ValueError(f"{self.path} is empty; enroll a class before its settings are stored")
+            with self._writing(self._connection) as connection:
+                upsert = "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+                connection.executemany(upsert, [(name, json.dumps(value)) for name, value in settings.items()])
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name that no class has; gives how many exemplars it holds."""
@@ -111,52 +172,82 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """Count each class's exemplars, classes in alphabetical order."""
-        rows = self._read("SELECT class, COUNT(*) FROM exemplar GROUP BY class ORDER BY class")
+        with self._lock, self._reading() as connection:
+            select = "SELECT class, COUNT(*) FROM exemplar GROUP BY class ORDER BY class"
+            rows = [] if connection is None else connection.execute(select).fetchall()
         return {self._class(name): count for name, count in rows}
 
     def exemplars(self, name: str) -> list[Exemplar]:
         """Read a class's exemplars in the order they were enrolled."""
-        select = "SELECT hash, source, enrolled, latent, thumbnail FROM exemplar WHERE class = ? ORDER BY id"
-        rows = self._read(select, (name,))
+        with self._lock, self._reading() as connection:
+            if connection is None:
+                return []
+            columns = "features" if self._format >= 2 else "NULL"
+            select = (
+                f"SELECT hash, source, enrolled, latent, thumbnail, {columns} FROM exemplar WHERE class = ? ORDER BY id"
+            )
+            rows = connection.execute(select, (name,)).fetchall()
         latents = self._latents([row[3] for row in rows])
         return [
-            Exemplar(name, printable(str(digest)), printable(str(source)), printable(str(enrolled)), latent, png)
-            for (digest, source, enrolled, _, png), latent in zip(rows, latents, strict=True)
+            Exemplar(name, *(printable(str(text)) for text in row[:3]), latent, row[4], self._features(row[5]))
+            for row, latent in zip(rows, latents, strict=True)
         ]
 
     def holders(self, hashes: Sequence[str]) -> list[tuple[str, ...]]:
         """For each hash the classes that hold an exemplar with it, in alphabetical order."""
         found: dict[str, list[str]] = {each: [] for each in hashes}
         wanted = list(found)
-        for start in range(0, len(wanted), VARIABLES):
-            chunk = tuple(wanted[start : start + VARIABLES])
-            places = ", ".join("?" * len(chunk))
-            select = f"SELECT hash, class FROM exemplar WHERE hash IN ({places}) ORDER BY class"
-            for digest, name in self._read(select, chunk):
-                found[digest].append(self._class(name))
+        with self._lock, self._reading() as connection:
+            if connection is None:
+                return [()] * len(hashes)
+            for start in range(0, len(wanted), VARIABLES):
+                chunk = wanted[start : start + VARIABLES]
+                places = ", ".join("?" * len(chunk))
+                select = f"SELECT hash, class FROM exemplar WHERE hash IN ({places}) ORDER BY class"
+                for digest, name in connection.execute(select, chunk):
+                    found[digest].append(self._class(name))
         return [tuple(found[each]) for each in hashes]
 
     def thumbnails(self, count: int) -> list[bytes]:
         """Read the thumbnails of some exemplars: those with the lowest hashes, a sample as good as random."""
-        chosen = "SELECT id FROM exemplar ORDER BY hash LIMIT ?"
-        rows = self._read(f"SELECT thumbnail FROM exemplar WHERE id IN ({chosen})", (count,))
+        with self._lock, self._reading() as connection:
+            if connection is None:
+                return []
+            chosen = "SELECT id FROM exemplar ORDER BY hash LIMIT ?"
+            rows = connection.execute(f"SELECT thumbnail FROM exemplar WHERE id IN ({chosen})", (count,)).fetchall()
         return [thumbnail for (thumbnail,) in rows if isinstance(thumbnail, bytes)]
 
-    def latents(self) -> tuple[dict[str, int], NDArray[np.float32]]:
-        """Read all latents [m, B·D], class after class, and how many belong to each."""
-        rows = self._read("SELECT class, latent FROM exemplar ORDER BY class, id")
-        counts = Counter(self._class(name) for name, _ in rows)
-        return dict(counts), self._latents([latent for _, latent in rows])
+    def _version(self, connection: sqlite3.Connection) -> Version:
+        if self._format >= 2:
+            return tuple(connection.execute("SELECT number FROM change").fetchone())
+        # Format 1 has no counter. These two are meaningful because all threads share this one connection.
+        (shared,) = connection.execute("PRAGMA data_version").fetchone()
+        return shared, connection.total_changes
 
-    def _read(self, select: str, parameters: tuple[str | int, ...] = ()) -> list[tuple[Any, ...]]:
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """Run the block on one state of the file; None where nothing is in it yet."""
         if self._connection is None:
-            return []
+            yield None
+            return
         with transaction(self._connection, self.path, "DEFERRED"):
-            self.reference = self.reference or self._read_reference(self._connection)
-            return self._connection.execute(select, parameters).fetchall() if self.reference else []
+            self.reference = self._read_reference(self._connection)
+            yield self._connection if self.reference else None
+
+    @contextmanager
+    def _writing(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+        """Run the block as one transaction in the newest format, counted as a change."""
+        with transaction(connection, self.path, "IMMEDIATE"):
+            # Another process may have made or converted the gallery since this one looked.
+            self.reference = self._read_reference(connection)
+            if self._format < FORMAT:
+                lay_out(connection, since=self._format)
+            yield connection
+            connection.execute("UPDATE change SET number = number + 1")
 
     def _read_reference(self, connection: sqlite3.Connection) -> BackboneReference | None:
-        if not is_laid_out(connection, self.path):
+        self._format = format_of(connection, self.path)
+        if not self._format:
             return None
         rows = connection.execute("SELECT name, digest, dimension FROM backbone").fetchall()
         match rows:
@@ -169,6 +260,16 @@ class Store:
             return check_name(name)
         except (TypeError, ValueError) as error:
             raise damaged(self.path, "a class has an impossible name") from error
+
+    def _features(self, blob: object) -> NDArray[np.float32] | None:
+        if blob is None:
+            return None
+        if not isinstance(blob, bytes) or not blob or len(blob) % 4:
+            raise damaged(self.path, "features are not a row of numbers")
+        features = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
+        if not np.isfinite(features).all():
+            raise damaged(self.path, "features are not finite")
+        return features
 
     def _latents(self, blobs: list[object]) -> NDArray[np.float32]:
         dimension = self.reference.dimension if self.reference else 0
@@ -192,9 +293,10 @@ def check_backbone(path: Path, stored: BackboneReference, given: BackboneReferen
 
 def _insert(connection: sqlite3.Connection, each: Exemplar) -> bool:
     latent = each.latent.astype("<f4").tobytes()
+    features = None if each.features is None else each.features.astype("<f4").tobytes()
     insert = (
-        "INSERT INTO exemplar (class, hash, source, enrolled, latent, thumbnail)"
-        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (class, hash) DO NOTHING"
+        "INSERT INTO exemplar (class, hash, source, enrolled, latent, thumbnail, features)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (class, hash) DO NOTHING"
     )
-    row = (each.name, each.hash, each.source, each.enrolled, latent, each.thumbnail)
+    row = (each.name, each.hash, each.source, each.enrolled, latent, each.thumbnail, features)
     return connection.execute(insert, row).rowcount == 1
