@@ -197,7 +197,7 @@ def test_many_images_are_scored_batch_by_batch_as_all_at_once(
     corel: Corel, gallery: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = corel("score", gallery, photos / "classes", "--format", "csv").stdout
-    monkeypatch.setattr("corel.cli._inputs.BATCH", 7)
+    monkeypatch.setattr("corel.images._stream.BATCH", 7)
     batched = corel("score", gallery, photos / "classes", "--format", "csv").stdout
     for one, other in zip(rows(whole), rows(batched), strict=True):
         assert (one["image"], one["class"], one["p_value"]) == (other["image"], other["class"], other["p_value"])
@@ -207,7 +207,7 @@ def test_many_images_are_scored_batch_by_batch_as_all_at_once(
 def test_a_batch_without_any_image_is_passed_over(
     corel: Corel, gallery: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
 ) -> None:
-    monkeypatch.setattr("corel.cli._inputs.BATCH", 1)
+    monkeypatch.setattr("corel.images._stream.BATCH", 1)
     images = [photos / "broken.png", photos / "classes" / "red" / "00.png"]
     corel("score", gallery, *images, "--format", style, "--out", tmp_path / "out")
     expected = tmp_path / "expected"

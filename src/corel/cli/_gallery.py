@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._io.filetype import FIGURE, PARQUET, PDF, TEXT
-from corel._terminal import console, printable, progress_bar
-from corel.cli._inputs import NOTHING_NAMED, Files
+from corel._io.filetype import FIGURE, PDF, TEXT
+from corel._terminal import console, printable
+from corel.cli._inputs import named_files
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._resolution import remark_on_large_photos
-from corel.cli._rows import Format, Row, row_writer
+from corel.cli._rows import Format, Row, outputs, row_writer
 
 if TYPE_CHECKING:
     from corel.gallery import Gallery, Scores, Verdict
@@ -69,7 +69,9 @@ def enroll(
             "with --by-folder name one folder that holds a folder a class; without it name a class and its images"
         )
     # A folder in sight comes before a known dataset of the same name.
-    source: Any = (Path(name) if Path(name).is_dir() else name) if by_folder else _flat(images or [])
+    source: Any = (
+        (Path(name) if Path(name).is_dir() else name) if by_folder else named_files(_flat(images or [])).source
+    )
     with Gallery.open(gallery, backbone, create=True) as opened:
         if not quiet and not opened.classes():  # said once, while another encoder can still be chosen
             remark_on_large_photos(opened.backbone, source)
@@ -116,28 +118,19 @@ def score(
     """
     from corel.gallery import Gallery
 
-    files, scored, outliers, blank = Files(images), 0, 0, 0
-    kind = PARQUET if style is Format.PARQUET else TEXT
-    check_outputs([gallery, backbone, *files.named()], Output("--out", out, kind))
+    named, outliers, blank = named_files(images), 0, 0
+    check_outputs([gallery, backbone, *named.files], *outputs(style, out))
     skipped: list[Skipped] = []
-    with (
-        Gallery.open(gallery, backbone) as opened,
-        progress_bar("scoring", files.total, quiet=quiet) as advance,
-        row_writer(style, out, every=every) as write,
-    ):
+    with Gallery.open(gallery, backbone) as opened, row_writer(style, out, every=every) as write:
         _warn_of_small_classes(opened, rate, quiet=quiet)
-        for scores in _scored(opened, files, photographs=photographs, strict=strict):
-            advance(len(scores.images) + len(scores.skipped))
+        options = {"photographs": photographs, "strict": strict, "progress": not quiet}
+        for scores in opened.score_batches(named.source, **options):
             skipped += scores.skipped
-            scored += len(scores.images)
             verdicts = scores.decide(rate)
             outliers += sum(each.is_outlier for each in verdicts)
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
             if rows := list(_rows(scores, verdicts, rate, every=every)):
                 write(rows)
-        # Inside the block: an earlier file of results is not replaced by an empty one.
-        if not scored:
-            raise ValueError(_described(skipped[0]) if skipped else NOTHING_NAMED)
     _report_skipped(skipped)
     if blank and not quiet:
         console().print(
@@ -230,8 +223,8 @@ def forget(
         typer.echo(f"{name}: {count:,} forgotten")
 
 
-def _flat(arguments: Sequence[str]) -> list[Path]:
-    """List the files of one class; a folder of folders is more likely meant as several."""
+def _flat(arguments: Sequence[str]) -> Sequence[str]:
+    """Refuse a folder of folders for one class: it is more likely meant as several."""
     for folder in filter(Path.is_dir, map(Path, arguments)):
         inner = [each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")]
         if inner:
@@ -239,19 +232,7 @@ def _flat(arguments: Sequence[str]) -> list[Path]:
                 f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enrol each as a class, "
                 "or name the folders to enrol as one"
             )
-    if files := list(Files(arguments)):
-        return files
-    raise ValueError(NOTHING_NAMED)
-
-
-def _scored(gallery: Gallery, files: Files, *, photographs: bool, strict: bool) -> Iterator[Scores]:
-    if gallery.backbone.on_vectors:  # all in one file
-        yield gallery.score(list(files))
-        return
-    for batch in files.batches(gallery.backbone.network.input_shape[-1]):
-        if strict and batch.skipped:
-            raise ValueError(f"{_described(batch.skipped[0])}; mend it, or leave out --strict to skip it")
-        yield gallery.score(batch, photographs=photographs)
+    return arguments
 
 
 def _rows(scores: Scores, verdicts: Sequence[Verdict], rate: float, *, every: bool) -> Iterator[Row]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypeAlias
 
-from corel._io.atomic import appearing
+from corel._io.atomic import appearing, is_stream
+from corel._io.filetype import BINARY, PARQUET, TEXT
 from corel._terminal import exported, printable
+from corel.cli._outputs import Output
+from corel.cli._partial import kept_if_interrupted, partial_of
 
 
 class Row(NamedTuple):
@@ -55,23 +59,40 @@ class Format(str, Enum):
     PARQUET = "parquet"
 
 
+def outputs(style: Format, out: Path | None) -> list[Output]:
+    """Give the files that `row_writer` writes, to be checked before any work begins."""
+    if out is None:
+        return []
+    kinds = (PARQUET, BINARY) if style is Format.PARQUET else (TEXT, TEXT)
+    return [Output("--out", path, kind) for path, kind in zip((out, partial_of(out)), kinds, strict=True)]
+
+
 @contextmanager
 def row_writer(style: Format, out: Path | None, *, every: bool = False) -> Iterator[Write]:
     """Give a function that writes rows, to standard output or to a file that appears when all is written.
 
-    `every` says that there is a row for every class, so that a table shows what belongs to the class.
+    Until then they are in FILE.partial, which stays if the command is interrupted or killed. `every` says that there is
+    a row for every class, so that a table shows what belongs to the class.
     """
     if style is Format.PARQUET and out is None:
         raise ValueError("Parquet is not text; name a file with --out results.parquet")
-    with nullcontext() if out is None else appearing(out) as place:
-        if place is None:
-            yield _text(style, sys.stdout, every)
-        elif style is Format.PARQUET:
-            with _parquet(place) as write:
+    if out is None:
+        yield _text(style, sys.stdout, every)
+    elif style is Format.PARQUET:
+        with kept_if_interrupted(out) as partial:
+            with _arrow_stream(partial) as write:
                 yield write
-        else:
-            with place.open("w", encoding="utf-8", newline="") as file:
+            with appearing(out) as place:
+                _stream_to_parquet(partial, place)
+    elif is_stream(out):
+        with out.open("w", encoding="utf-8", newline="") as file:
+            yield _text(style, file, every)
+    else:
+        with kept_if_interrupted(out) as partial:
+            with partial.open("w", encoding="utf-8", newline="") as file:
                 yield _text(style, file, every)
+                os.fsync(file.fileno())
+            partial.replace(out.resolve())  # a link stays, and what it leads to is replaced
 
 
 def _text(style: Format, file: TextIO, every: bool) -> Write:
@@ -149,19 +170,34 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[Write]:
-    try:
-        import pyarrow as arrow
-        from pyarrow.parquet import ParquetWriter
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow; run `pip install 'corel[parquet]'`") from error
-    text, number = arrow.string(), arrow.float64()
-    types = (text, text, arrow.list_(text), text, number, number, number, text)
-    schema = arrow.schema(list(zip(COLUMNS, types, strict=True)))
-    with ParquetWriter(path, schema) as writer:
+def _arrow_stream(path: Path) -> Iterator[Write]:
+    """Write rows as an Arrow stream, which is whole up to the last batch whenever the process ends."""
+    arrow, schema = _arrow()
+    with path.open("wb") as file, arrow.ipc.new_stream(file, schema) as writer:
 
         def write(rows: Sequence[Row]) -> None:
             columns: Any = list(zip(*((printable(row.image), *row[1:]) for row in rows), strict=True))
             writer.write_table(arrow.table([list(column) for column in columns], schema=schema))
+            file.flush()
 
         yield write
+
+
+def _stream_to_parquet(stream: Path, path: Path) -> None:
+    from pyarrow.parquet import ParquetWriter
+
+    arrow, schema = _arrow()
+    with stream.open("rb") as file, arrow.ipc.open_stream(file) as batches, ParquetWriter(path, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as arrow
+        import pyarrow.ipc
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow; run `pip install 'corel[parquet]'`") from error
+    text, number = arrow.string(), arrow.float64()
+    types = (text, text, arrow.list_(text), text, number, number, number, text)
+    return arrow, arrow.schema(list(zip(COLUMNS, types, strict=True)))

@@ -49,11 +49,14 @@ class Scores:
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
         """Put the scores of several batches against the same classes one after the other."""
-        arrays = ("scores", "p_values", "likeness", "joining")
+        arrays = ["scores", "p_values", "likeness", "joining"]
+        if parts[0].photographic is not None:
+            arrays.append("photographic")
         return replace(
             parts[0],
             images=[name for part in parts for name in part.images],
             skipped=tuple(each for part in parts for each in part.skipped),
+            enrolled=[each for part in parts for each in part.enrolled],
             **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays},
         )
 

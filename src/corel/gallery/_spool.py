@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
+from typing import IO
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Spool:
 
     def __init__(self, gallery: Path) -> None:
         self._path = gallery
-        self._file = SpooledTemporaryFile(max_size=IN_MEMORY, dir=gallery.parent)  # noqa: SIM115 (closed below)
+        self._file: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(gallery.parent))  # noqa: SIM115 (closed below)
 
     def add(self, exemplar: Exemplar) -> None:
         """Write an exemplar behind the others."""

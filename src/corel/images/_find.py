@@ -18,7 +18,7 @@ from corel.images._convert import as_array
 from corel.images._datasets import DatasetListing, list_dataset
 from corel.images._folder import files_below, list_folder
 from corel.images._formats import suffixes
-from corel.images._listing import ArrayListing, Listing, list_files
+from corel.images._listing import ArrayListing, FileListing, Listing, list_files
 from corel.images._places import data_folder
 from corel.images._set import ImageSet, Skipped, only_train
 from corel.images.known.digits import read_digits
@@ -38,10 +38,11 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listin
     if isinstance(source, str | os.PathLike):
         return _find_path(source, part)
     if isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
-        if len(source) == 1 and Path(source[0]).suffix.lower() in _ARRAYS:
-            return _find_path(source[0], part)
+        source = find_files(source)
+    if isinstance(source, FileListing):
         only_train(part, "a list of files")
-        return list_files(*find_files(source))
+        is_array = len(source) == 1 and source.files[0].suffix.lower() in _ARRAYS
+        return list_array_file(source.files[0], part) if is_array else source
     if isinstance(source, ImageSet):
         only_train(part, source.source)
         return ArrayListing(source.names, source.labels, source.classes, source.source, images=source.pixels)
@@ -55,10 +56,8 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listin
     return list_dataset(source, part)
 
 
-def find_files(
-    arguments: Iterable[str | os.PathLike[str]], *, exist: bool = False
-) -> tuple[list[Path], tuple[Skipped, ...]]:
-    """List the image files that files, folders and globs stand for, and the pictures that are not read.
+def find_files(arguments: Iterable[str | os.PathLike[str]], *, exist: bool = False) -> FileListing:
+    """List the image files that files, folders and globs stand for; `open` and `stream` take the list as a source.
 
     A file that is missing is listed too, to be skipped with a reason when it is read; `exist` makes it an error.
     """
@@ -75,7 +74,7 @@ def find_files(
             unread += others
     if not files:
         raise ValueError("the list of files is empty")
-    return files, tuple(unread)
+    return list_files(files, tuple(unread))
 
 
 def _glob(path: Path) -> list[str]:
@@ -106,7 +105,7 @@ def _find_path(source: str | os.PathLike[str], split: str) -> Listing:
     if path.suffix.lower() not in suffixes() and path.exists():
         raise ValueError(f"{path} is no image ({', '.join(suffixes())}), .npy or .npz file")
     only_train(split, "a list of files")
-    return list_files(*find_files([path]))
+    return find_files([path])
 
 
 def _find_image(image: Any) -> DatasetListing:

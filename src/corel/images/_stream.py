@@ -73,7 +73,7 @@ def stream(
     *,
     split: str = "train",
     root: str | os.PathLike[str] | None = None,
-    batch_size: int = BATCH,
+    batch_size: int | None = None,
     strict: bool = False,
     progress: bool = False,
     description: str = "reading",
@@ -85,7 +85,7 @@ def stream(
         preparation: how an item becomes the encoder's input, such as `Backbone.preparation`.
         split: ``train`` or ``test``.
         root: where known names are looked up.
-        batch_size: items a batch.
+        batch_size: items a batch; default: 256.
         strict: raise on the first item that cannot be read, rather than skip and list it.
         progress: show a bar on a terminal.
         description: what the bar says.
@@ -97,6 +97,7 @@ def stream(
         [(500, 32, 32, 3), (399, 32, 32, 3)]
 
     """
+    batch_size = BATCH if batch_size is None else batch_size
     if batch_size < 1:
         raise ArgumentError("batch_size", f"must be at least 1, got {batch_size}")
     shown = description if progress else None
@@ -149,6 +150,8 @@ def _checked(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
         read += len(batch)
         skipped += batch.skipped[:2] if not read else ()
         yield batch
+    if not read and not skipped:
+        raise ValueError(f"no image was named: {source} are none; give at least one path")
     refuse(skipped, read, source, strict=False)
 
 

@@ -1,0 +1,55 @@
+"""Results of a long command, kept in FILE.partial until they are complete."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from corel._terminal import printable
+
+INTERRUPTED, TERMINATED = 130, 143  # what a shell gives for SIGINT and SIGTERM
+
+
+def partial_of(out: Path) -> Path:
+    """Give the place beside `out`, or beside what it links to, for what is not complete."""
+    real = out.resolve()
+    return real.with_name(f"{real.name}.partial")
+
+
+@contextmanager
+def kept_if_interrupted(out: Path) -> Iterator[Path]:
+    """Give the place for what is done so far; it stays after an interruption, and goes after success or an error."""
+    partial = partial_of(out)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    with _terminating_as_an_exception():
+        try:
+            yield partial
+        except (KeyboardInterrupt, SystemExit) as stop:
+            typer.echo(f"corel: interrupted; what was done so far is in {printable(str(partial))}", err=True)
+            raise typer.Exit(INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TERMINATED) from stop
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _terminating_as_an_exception() -> Iterator[None]:
+    """Turn SIGTERM into SystemExit inside the block, so that it can say where its results are."""
+
+    def stop(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():  # only there can it be done
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
