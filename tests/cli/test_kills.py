@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow.ipc
 import pytest
 from PIL import Image
 
@@ -77,6 +80,57 @@ def test_a_full_disk_leaves_no_half_written_results(corel: Corel, gallery: Path,
         corel("score", gallery, many, "--format", "csv", "--out", tmp_path / "r.csv", exits=2)
     assert (tmp_path / "r.csv").read_text() == "earlier results"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["hues.gallery", "r.csv"]
+
+
+@pytest.mark.parametrize(
+    ("style", "sent"),
+    [("csv", signal.SIGINT), ("jsonl", signal.SIGTERM), ("csv", signal.SIGKILL), ("parquet", signal.SIGKILL)],
+)
+def test_what_was_scored_is_kept_when_a_command_is_interrupted(
+    gallery: Path, many: Path, tmp_path: Path, style: str, sent: signal.Signals
+) -> None:
+    out, partial = tmp_path / "rows", tmp_path / "rows.partial"
+    out.write_text("earlier results\n") if style != "parquet" else None
+    command = [
+        sys.executable,
+        "-m",
+        "corel",
+        "score",
+        str(gallery),
+        "-",
+        "--quiet",
+        "--format",
+        style,
+        "--out",
+        str(out),
+    ]
+    names = "".join(f"{many}/{i}.png\n" for i in range(256))  # a whole batch; then it waits for more
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(names)
+        process.stdin.flush()
+        while process.poll() is None and (not partial.exists() or partial.stat().st_size < 8000):
+            time.sleep(0.05)
+        process.send_signal(sent)
+        said = process.stderr.read()
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[sent], said
+    assert (str(partial) in said) == (sent != signal.SIGKILL)
+    if style == "parquet":
+        kept = [row["image"] for row in pyarrow.ipc.open_stream(partial).read_next_batch().to_pylist()]
+    elif style == "csv":
+        kept = [row["image"] for row in csv.DictReader(partial.open())]
+    else:
+        kept = [json.loads(line)["image"] for line in partial.open()]
+    assert "".join(f"{name}\n" for name in kept) == names
+    assert style == "parquet" or out.read_text() == "earlier results\n"
+
+
+def test_a_complete_file_leaves_no_partial_one(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
+    for style in ("csv", "jsonl", "parquet"):
+        (tmp_path / f"rows.{style}.partial").write_bytes(b"")  # of an earlier command that was killed
+        corel("score", gallery, many, "--format", style, "--out", tmp_path / f"rows.{style}")
+    assert not list(tmp_path.glob("*.partial"))
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a folder that nobody can write to is found on Linux")

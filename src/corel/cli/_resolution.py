@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +39,17 @@ def remark_on_small_photos(backbone: Backbone, source: Any) -> None:
 
 def _files(source: Any) -> list[Path]:
     """List the files of a source that has some; arrays and known datasets have none."""
-    from corel.images import find_files
+    from corel.images import FileListing, find_files
 
+    if isinstance(source, FileListing):
+        return [file for file in source.files if file.suffix.lower() not in (".npy", ".npz")]
+    if isinstance(source, Iterator):  # names that are still to come
+        return []
     named = source if isinstance(source, list | tuple) else [source]
     paths = [Path(each) for each in named]
     if not all(path.exists() and path.suffix.lower() not in (".npy", ".npz") for path in paths):
         return []
-    return find_files(paths)[0]
+    return list(find_files(paths).files)
 
 
 def _shorter_sides(files: Iterable[Path]) -> list[int]:

@@ -49,15 +49,17 @@ class Scores:
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
         """Put the scores of several batches against the same classes one after the other."""
-        arrays = ["scores", "p_values", "likeness", "joining"]
-        if parts[0].photographic is not None:
-            arrays.append("photographic")
+        photographic = [part.photographic for part in parts if part.photographic is not None]
         return replace(
             parts[0],
             images=[name for part in parts for name in part.images],
+            scores=np.concatenate([part.scores for part in parts]),
+            p_values=np.concatenate([part.p_values for part in parts]),
+            likeness=np.concatenate([part.likeness for part in parts]),
+            joining=np.concatenate([part.joining for part in parts]),
             skipped=tuple(each for part in parts for each in part.skipped),
             enrolled=[each for part in parts for each in part.enrolled],
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays},
+            photographic=np.concatenate(photographic) if photographic else None,
         )
 
     @cached_property

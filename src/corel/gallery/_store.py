@@ -189,9 +189,12 @@ class Store:
             rows = connection.execute(select, (name,)).fetchall()
         latents = self._latents([row[3] for row in rows])
         return [
-            Exemplar(name, *(printable(str(text)) for text in row[:3]), latent, row[4], self._features(row[5]))
-            for row, latent in zip(rows, latents, strict=True)
-        ]
+            Exemplar(
+                name, printable(str(digest)), printable(str(source)), printable(str(enrolled)), latent, picture,
+                self._features(features),
+            )
+            for (digest, source, enrolled, _, picture, features), latent in zip(rows, latents, strict=True)
+        ]  # fmt: skip
 
     def holders(self, hashes: Sequence[str]) -> list[tuple[str, ...]]:
         """For each hash the classes that hold an exemplar with it, in alphabetical order."""

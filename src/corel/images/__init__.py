@@ -2,6 +2,7 @@
 
 from corel.images._find import find_files as find_files
 from corel.images._hash import content_hash as content_hash
+from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
 from corel.images._photographs import measure_traits as measure_traits
@@ -19,6 +20,7 @@ from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
 
 __all__ = [
-    "Batch", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "content_hash", "data_folder",
+    "Batch", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "content_hash",
+    "data_folder",
     "find_files", "from_document", "one_ahead", "open", "read_photo", "stream",
 ]  # fmt: skip
