@@ -18,7 +18,7 @@ from corel import images as sources
 from corel._terminal import printable
 from corel.gallery import _backbone_lookup, _blanks
 from corel.gallery._explanation import Explanation
-from corel.gallery._items import class_names, digest, thumbnail
+from corel.gallery._items import class_names, thumbnail
 from corel.gallery._kept import Kept, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
@@ -283,7 +283,7 @@ class Gallery:
     def _embedded(self, batches: Iterable[sources.Batch], *, photographs: bool) -> Iterator[_Embedded]:
         """Encode batches, and let go of their images."""
         for batch in batches:
-            hashes = [digest(value) for value in batch.values]
+            hashes = [sources.content_hash(value).hex() for value in batch.values]
             shown = self._photographic(batch.values) if photographs else None
             yield _Embedded(batch.names, hashes, self.backbone.encode(batch.values), batch.skipped, shown)
 
@@ -320,7 +320,7 @@ class Gallery:
         same = features.shape == latents.shape and np.array_equal(features, latents)  # nothing to keep beside them
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         for i, (name, value) in enumerate(zip(names, batch.values, strict=True)):
-            known = (name, digest(value), printable(batch.names[i]), now)
+            known = (name, sources.content_hash(value).hex(), printable(batch.names[i]), now)
             yield Exemplar(*known, latents[i], thumbnail(value), None if same else features[i])
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, features
 
@@ -26,15 +24,6 @@ def class_names(batch: Batch, name: str | None) -> list[str]:
         raise ValueError("these items have no labels; name the class, or give images in one folder a class")
     # Names hold no slash, but datasets' labels do: Fashion-MNIST's T-shirt/top becomes T-shirt-top.
     return [check_name(label.replace("/", "-")) for label in batch.labels or ()]
-
-
-def digest(value: NDArray[Any]) -> str:
-    """Hash an item as the road gives it: uint8 pixels after resize and crop, or a row of features.
-
-    Not the file's bytes: the same picture saved twice is one example, and an array has no file.
-    """
-    value = np.ascontiguousarray(value)
-    return hashlib.sha256(f"{value.dtype.str} {value.shape}".encode() + value.tobytes()).hexdigest()
 
 
 def thumbnail(value: NDArray[Any]) -> bytes | None:
