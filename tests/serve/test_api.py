@@ -58,7 +58,7 @@ def test_an_enrollment_says_what_became_of_each_file(server: Server) -> None:
     answer = server.enroll("azure", sent)
     assert [each["outcome"] for each in answer.json["files"]] == ["added", "added", "duplicate", "skipped"]
     assert (answer.json["added"], answer.json["duplicates"]) == (2, 1)
-    assert "no image" in answer.json["files"][3]["reason"]
+    assert "is no JPEG" in answer.json["files"][3]["reason"]
     assert server.classes()["azure"] == 2
     assert {each["hash"] for each in server.exemplars("azure")} == {each["hash"] for each in answer.json["files"][:2]}
 
