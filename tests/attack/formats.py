@@ -76,7 +76,7 @@ def _read_gallery(path: Path) -> None:
     try:
         for name in store.counts():
             store.exemplars(name)
-        store.latents()
+        store.changes(())
     finally:
         store.close()
 
