@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @each_document
 def test_every_block_is_of_a_kind_that_is_run(document: Path) -> None:
     languages = {found[1] for found in BLOCK.finditer(document.read_text())}
-    assert languages <= {"python", "console", "bibtex", "{eval-rst}", "{toctree}", "{literalinclude}"}
+    assert languages <= {"python", "console", "text", "bibtex", "{eval-rst}", "{toctree}", "{literalinclude}"}
     assert document.read_text().count("```") == 2 * len(BLOCK.findall(document.read_text()))
 
 

@@ -52,10 +52,18 @@ def found(records: Path = RESULTS) -> str:
     """Overlap of what is found with outlines drawn by hand."""
     if not (records / "find.json").exists():
         return to_run("find")
-    measured = read("find", records)["results"]
+    measured = read("find", records)["results"]["overlap"]
     things = list(next(iter(measured.values())))
     rows = [[method, *(f"{by[thing]:.2f}" for thing in things)] for method, by in measured.items()]
     return markdown(["intersection over union", *things], rows)
+
+
+def printed(records: Path = RESULTS) -> str:
+    """What ``corel score`` prints of some windows of the demo, as it stands on a terminal."""
+    if not (records / "find.json").exists():
+        return to_run("find")
+    lines = read("find", records)["results"]["printed"]
+    return "\n".join(["```text", *lines, "```"])
 
 
 def _authors(evaluated: str) -> str:
