@@ -1,4 +1,4 @@
-"""Recognise a class from a handful of latents: scores, decisions with a guarantee, explanations, forgetting.
+"""Recognize a class from a handful of latents: scores, decisions with a guarantee, explanations, forgetting.
 
 The names are listed in ``__init__.pyi`` and load on first use: only `OneClass` needs scikit-learn.
 """

@@ -33,7 +33,7 @@ def _refusing_the_former_name(init: Initializer) -> Initializer:
 
 
 class OneClass(OutlierMixin, BaseEstimator):
-    """Recognise one class from m latents of it: Eq. 6 of the paper, contrasted, calibrated and explained.
+    """Recognize one class from m latents of it: Eq. 6 of the paper, contrasted, calibrated and explained.
 
     Args:
         branches: The parts B into which the columns `[n, B·D]` of a latent are split.
