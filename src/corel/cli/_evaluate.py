@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._io.atomic import write_atomically
 from corel._io.filetype import TEXT
 from corel._terminal import counted
 from corel.cli._data import Root
-from corel.cli._options import Json, Quiet, Report
+from corel.cli._options import Json, Quiet, Rate, Report
 from corel.cli._outputs import Output, check_outputs
+from corel.cli._recognition import recognition_lines
 
 if TYPE_CHECKING:
-    from corel.evaluation import Evaluation
+    from corel.backbone import Backbone
+    from corel.evaluation import Evaluation, Recognition
 
 BackboneOption = Annotated[
     str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best on photographs.")
@@ -47,15 +50,18 @@ def evaluate(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A dataset's name, or a folder with train and test. For a backbone on vectors an .npz file with the "
-            "arrays train_features (a vector a row), train_labels, test_features and test_labels.",
+            help="A dataset's name, or a folder with one folder a class, below train and test if there is a split. "
+            "For a backbone on vectors an .npz file with the arrays train_features (a vector a row), train_labels, "
+            "test_features and test_labels.",
         ),
     ],
     backbone: BackboneOption = None,
     exemplars: Annotated[
-        list[int] | None, typer.Option("-m", min=1, help="Items enrolled per class; repeatable.", show_default="120")
+        list[int] | None,
+        typer.Option("-m", min=1, help="Items enrolled per class; repeatable.", show_default="120, or all there are"),
     ] = None,
     scores: Annotated[list[Score] | None, typer.Option("--score", help="Repeatable; default: all.")] = None,
+    rate: Rate = 0.05,
     draws: Annotated[int, typer.Option(min=1, help="How often the exemplars are drawn anew.")] = 5,
     controls: Annotated[bool, typer.Option(help="Also an untrained encoder and nearest neighbours.")] = True,
     root: Root = None,
@@ -65,38 +71,64 @@ def evaluate(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure how well a backbone tells each class from all others, by the paper's protocol: one-vs-all AUC."""
+    """Measure how well a backbone recognizes your classes: verdicts on test items, then AUC by the paper's protocol.
+
+    Without a test split 30% of each class are set aside. Test classes that are not in train are strangers.
+    """
     check_outputs([source, backbone], Output("--out", out, TEXT), Output("--report", report, TEXT))
-    from corel import images
-    from corel._io import arrayfile
     from corel.backbone import Backbone
     from corel.evaluation import evaluate as measure
+    from corel.evaluation import recognize
     from corel.images.known.catalogue import SIZES
 
     loaded = Backbone.load(backbone)
-    size = loaded.network.input_shape[-1]
-    data: list[Any]
-    if loaded.on_vectors:
-        data = arrayfile.load_labelled(Path(source).expanduser())
-    else:
-        data = [images.open(source, split, root=root, size=size, progress=not quiet) for split in ("train", "test")]
-    found = measure(
-        loaded, *data, exemplars=exemplars or [120], scores=[each.value for each in scores or Score], draws=draws,
-        seed=seed, controls=controls, progress=not quiet,
-        expected_classes=SIZES[source].classes if source in SIZES else None,
-    )  # fmt: skip
-    if loaded.on_vectors:
-        found.config["dataset"] = source
-    for line in [json.dumps(found.document())] if as_json else _table(found):
+    train, test = data = _opened(loaded, source, root, seed, quiet=quiet)
+    recognition = recognize(loaded, train, test, rate=rate, most=max(exemplars or [120]), seed=seed)
+    if not as_json:
+        typer.echo("\n".join(recognition_lines(recognition)))
+    found = None
+    if _same_classes(recognition):
+        smallest = min(recognition.enrolled.values())
+        found = measure(
+            loaded, train, test, exemplars=exemplars or [min(120, smallest)],
+            scores=[each.value for each in scores or Score], draws=draws, seed=seed, controls=controls,
+            progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
+        )  # fmt: skip
+        if loaded.on_vectors:
+            found.config["dataset"] = source
+    document = {"recognition": recognition.document(), **(found.document() if found else {})}
+    for line in [json.dumps(document)] if as_json else ["", *_table(found)] if found else ():
         typer.echo(line)
     # After it: whatever goes wrong with a file, what was measured is seen.
     if out is not None:
-        found.save(out)
+        write_atomically(out, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
     if report is not None:
-        from corel.report import write_report
+        from corel.report import recognition_section, write_report
 
-        shown = {} if loaded.on_vectors else dict(zip(("enrolled", "test"), data, strict=True))
-        write_report(report, loaded, evaluation=found, **shown, progress=not quiet)
+        shown = {} if loaded.on_vectors or found is None else dict(zip(("enrolled", "test"), data, strict=True))
+        first = [recognition_section(recognition)]
+        write_report(report, loaded, evaluation=found, first=first, **shown, progress=not quiet)
+
+
+def _opened(backbone: Backbone, source: str, root: Path | None, seed: int, *, quiet: bool) -> tuple[Any, Any]:
+    """Give train and test, from one labelled folder if need be."""
+    from corel import images
+    from corel._io import arrayfile
+    from corel.evaluation import split
+
+    if backbone.on_vectors:
+        train, test = arrayfile.load_labelled(Path(source).expanduser())
+        return train, test
+    settings: Any = {"root": root, "preparation": backbone.preparation, "progress": not quiet}
+    if Path(source).is_dir() and not images.has_test_split(Path(source)):
+        return split(images.open(Path(source), **settings), seed)
+    return images.open(source, "train", **settings), images.open(source, "test", **settings)
+
+
+def _same_classes(recognition: Recognition) -> bool:
+    """Whether one class can be told from others: the protocol needs two, and test items of each and of no other."""
+    tested = {name for name, row in recognition.confusion.items() if row}
+    return recognition.in_turn and len(recognition.enrolled) > 1 and tested == set(recognition.enrolled)
 
 
 def diagnose(

@@ -2,9 +2,12 @@
 
 from corel.evaluation._protocol import draw_exemplars as draw_exemplars
 from corel.evaluation._protocol import evaluate as evaluate
+from corel.evaluation._recognition import Recognition as Recognition
+from corel.evaluation._recognition import recognize as recognize
 from corel.evaluation._records import Evaluation as Evaluation
 from corel.evaluation._records import Record as Record
 from corel.evaluation._records import Summary as Summary
 from corel.evaluation._records import half_interval as half_interval
 from corel.evaluation._records import shown as shown
 from corel.evaluation._remark import remark as remark
+from corel.evaluation._split import split as split

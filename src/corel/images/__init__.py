@@ -1,6 +1,7 @@
 """Image sources: `open` reads one into memory, `stream` reads it batch by batch, both from anything a person holds."""
 
 from corel.images._find import find_files as find_files
+from corel.images._folder import has_test_split as has_test_split
 from corel.images._hash import content_hash as content_hash
 from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
@@ -21,6 +22,5 @@ from corel.images._stream import stream as stream
 
 __all__ = [
     "Batch", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "content_hash",
-    "data_folder",
-    "find_files", "from_document", "one_ahead", "open", "read_photo", "stream",
+    "data_folder", "find_files", "from_document", "has_test_split", "one_ahead", "open", "read_photo", "stream",
 ]  # fmt: skip

@@ -26,6 +26,11 @@ def list_folder(root: Path, split: str) -> FileListing:
     return list_classes(base, classes) if classes else _list_flat(base)
 
 
+def has_test_split(root: Path) -> bool:
+    """Whether a folder holds train/ and test/ (or val/)."""
+    return (root / "train").is_dir() and any((root / name).is_dir() for name in ("test", "val"))
+
+
 def class_names(folder: Path) -> list[str]:
     """Give the names of the folders in `folder`, sorted, hidden ones left out."""
     return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))

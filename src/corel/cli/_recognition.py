@@ -1,0 +1,54 @@
+"""What a recognition test found, in lines to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from corel._terminal import counted
+
+if TYPE_CHECKING:
+    from corel.evaluation import Recognition
+
+SHOWN = 12  # classes a confusion matrix can show in a terminal
+
+
+def recognition_lines(found: Recognition) -> Iterator[str]:
+    """Give the result line by line."""
+    sizes = sorted(found.enrolled.values())
+    each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
+    yield f"{counted(len(sizes), 'class', 'classes')}, {each} exemplars each; rate {found.rate:g}"
+    yield f"{counted(found.known, 'test item')} of these classes"
+    yield f"  likeliest class is right      {found.top_1:6.1%}"
+    yield f"  called stranger, wrongly      {found.called_stranger:6.1%}"
+    yield f"  true class in the set         {found.coverage:6.1%}"
+    yield f"  classes in the set            {_sizes(found)}"
+    yield from _strangers(found)
+    if len(found.enrolled) <= SHOWN:
+        yield from _matrix(found)
+
+
+def _sizes(found: Recognition) -> str:
+    parts = [f"{size}: {count / found.known:.0%}" for size, count in list(found.set_sizes.items())[:6]]
+    return ", ".join([*parts, "…"] if len(found.set_sizes) > 6 else parts)
+
+
+def _strangers(found: Recognition) -> Iterator[str]:
+    if not found.strangers:
+        return
+    total = sum(count for count, _ in found.strangers.values())
+    stopped = sum(count * share for count, share in found.strangers.values()) / total
+    kind = "each class in turn, left out of the gallery" if found.in_turn else "classes that are not enrolled"
+    yield f"{total:,} strangers ({kind})"
+    yield f"  called stranger, rightly      {stopped:6.1%}"
+    yield f"  AUC of known against stranger {found.auc or 0:6.3f}"
+    for name, (count, share) in list(found.strangers.items())[:SHOWN]:
+        yield f"    {share:6.1%}  of {count:,} {name}"
+
+
+def _matrix(found: Recognition) -> Iterator[str]:
+    names = [*found.enrolled, "stranger"]
+    width = max(7, *(len(name) for name in names))
+    yield f"true class (rows) taken for (columns)\n{'':{width}}  " + "  ".join(f"{name:>{width}}" for name in names)
+    for name in found.enrolled:
+        yield f"{name:{width}}  " + "  ".join(f"{found.confusion[name].get(other, 0):>{width}}" for other in names)
