@@ -24,6 +24,7 @@ from corel.serve._uploads import Form, read_form
 from corel.serve._worker import Worker
 
 Value = TypeVar("Value")
+MOST_READS = 1_000  # in line; a page asks for a screen of thumbnails at once
 
 
 class Site:
@@ -34,6 +35,8 @@ class Site:
         self.worker: Worker[Prepared, Scores] = Worker(
             self.studio.score, waiting=config.limits.waiting, observe=self.metrics.observe_batch
         )
+        # Lists and thumbnails do not wait for the encoder.
+        self.reader: Worker[Prepared, Scores] = Worker(self.studio.score, waiting=MOST_READS)
         self.draining = False
         self.running = 0
         self.failure: Exception | None = None
@@ -50,10 +53,12 @@ class Site:
         """Load the encoder while the server answers already, and stop its thread in the end."""
         self._decoders = anyio.CapacityLimiter(os.cpu_count() or 1)
         self.worker.start()
+        self.reader.start()
         opening = asyncio.create_task(self._open())
         yield
         opening.cancel()
         self.worker.stop(0.5)
+        self.reader.stop(0.5)
 
     async def _open(self) -> None:
         try:
@@ -100,8 +105,8 @@ class Site:
         return found
 
     async def read(self, call: Callable[[], Value]) -> Value:
-        """Read from the gallery, off the event loop."""
-        return await self.worker.run(call)
+        """Read from the gallery, off the event loop and beside the encoder."""
+        return await self.reader.run(call)
 
     async def work(self, call: Callable[[], Value]) -> Value:
         """Encode, or change the gallery, in line with all who do."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -20,10 +21,11 @@ from corel import images
 from corel.gallery import Exemplar, Gallery, Scores
 from corel.oneclass import ClassBank, backbone_settings
 from corel.serve._config import Config
-from corel.serve._memory import Kept, Prepared, Removed
+from corel.serve._memory import Kept, Prepared, Removed, Thumbnails
 from corel.serve._problems import Refused
 
-COVER = 6  # thumbnails on a class's card
+COVER, COVER_SECONDS = 6, 30.0  # thumbnails on a class's card, and how long they stay
+THUMBNAIL_BYTES = 64_000_000
 MAD_TO_DEVIATION = 1.4826
 ODD_DEVIATIONS = 3.0
 MEASURED = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")  # formats whose head says how large the image is
@@ -67,19 +69,27 @@ class Reasons:
 
 
 class Studio:
-    """The gallery behind the server."""
+    """The gallery behind the server; each thread that calls has a connection of its own to the file."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._gallery: Gallery | None = None
+        self._threads = threading.local()
+        self._covers: dict[str, tuple[int, float, tuple[str, ...]]] = {}
+        self._thumbnails = Thumbnails(THUMBNAIL_BYTES)
         self._kept = Kept(config.limits.kept_bytes)
         self._removed = Removed(config.limits.undo_seconds)
         self.ready = threading.Event()
 
     def open(self) -> None:
         """Open the gallery, load its encoder, and encode once, since kernels are compiled on their first call."""
-        self._gallery = Gallery.open(self._config.gallery, self._config.backbone, create=not self._config.read_only)
-        preparation = self.gallery.backbone.preparation
+        create = not self._config.read_only
+        self._threads.gallery = Gallery.open(self._config.gallery, self._config.backbone, create=create)
+        self._backbone = self.gallery.backbone
+        self.encoder: dict[str, Any] = {
+            "digest": self._backbone.digest[:12],
+            "size": self._backbone.network.input_shape[-1],
+        }
+        preparation = self._backbone.preparation
         if not isinstance(preparation, images.Preparation):
             raise ValueError(f"{self._config.gallery} is a gallery of vectors; the studio is for images")
         self._preparation = preparation
@@ -90,20 +100,20 @@ class Studio:
         self.ready.set()
 
     def close(self) -> None:
-        """Release the file."""
-        if self._gallery is not None:
-            self._gallery.close()
+        """Release the file in this thread."""
+        self.gallery.close()
 
     @property
     def gallery(self) -> Gallery:
-        """The open gallery."""
-        assert self._gallery is not None
-        return self._gallery
-
-    @property
-    def encoder(self) -> dict[str, Any]:
-        """What the page says about the encoder."""
-        return {"digest": self.gallery.backbone.digest[:12], "size": self._preparation.size}
+        """The gallery of the calling thread; any but the one that called `open` only reads."""
+        if not hasattr(self._threads, "gallery") or self._threads.gallery is None:
+            exists = self._config.gallery.expanduser().exists()
+            opened = Gallery.open(self._config.gallery, self._backbone, create=not self._config.read_only)
+            # One that was opened before its file is there would not see it appear.
+            self._threads.gallery = opened if exists else None
+            return opened
+        found: Gallery = self._threads.gallery
+        return found
 
     def prepare(self, name: str, file: BinaryIO) -> Prepared | images.Skipped:
         """Decode one upload to the encoder's size; what cannot be decoded gets its reason."""
@@ -146,7 +156,7 @@ class Studio:
     def cards(self) -> list[Card]:
         """List the classes."""
         counts = self.gallery.classes()
-        return [Card(name, count, self._cover(name)) for name, count in counts.items()]
+        return [Card(name, count, self._cover(name, count)) for name, count in counts.items()]
 
     def sizes(self) -> dict[str, int]:
         """Give each class's number of exemplars."""
@@ -158,11 +168,15 @@ class Studio:
         return self.gallery.exemplars(name)
 
     def thumbnail(self, name: str, digest: str) -> bytes:
-        """Give an exemplar's picture."""
-        found = next((each for each in self.exemplars(name) if each.hash == digest), None)
-        if found is None or found.thumbnail is None:
+        """Give an exemplar's picture; reading one reads its class, so that the next are at hand."""
+        found = self._thumbnails.get((name, digest))
+        if found is None:
+            for each in self.exemplars(name):
+                self._thumbnails.put((name, each.hash), each.thumbnail or b"")
+                found = each.thumbnail if each.hash == digest else found
+        if not found:
             raise Refused(HTTPStatus.NOT_FOUND, "hash", "there is no picture of such an exemplar")
-        return found.thumbnail
+        return found
 
     def audit(self, name: str) -> list[Fit]:
         """Give a class's exemplars with how well they fit, the odd ones first."""
@@ -195,6 +209,7 @@ class Studio:
         if len(chosen) < len(set(hashes)):
             raise Refused(HTTPStatus.NOT_FOUND, "hash", f"the class {name!r} does not hold all of these exemplars")
         count = self.gallery.forget(name, [each.hash for each in chosen])
+        self._drop_pictures(name)
         return count, self._removed.put(chosen)
 
     def undo(self, key: str) -> int:
@@ -207,15 +222,28 @@ class Studio:
         """Forget a class, for good; what was removed from it before goes too."""
         self._check_class(name)
         self._removed.drop_class(name)
-        return self.gallery.forget(name)
+        count = self.gallery.forget(name)
+        self._drop_pictures(name)
+        return count
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name."""
         self._check_class(name)
-        return self.gallery.rename(name, new)
+        count = self.gallery.rename(name, new)
+        self._drop_pictures(name)
+        return count
 
-    def _cover(self, name: str) -> tuple[str, ...]:
-        return tuple(each.hash for each in self.gallery.exemplars(name)[:COVER])
+    def _cover(self, name: str, count: int) -> tuple[str, ...]:
+        """Give a card's pictures; another process may change them and keep the number, so not for long."""
+        size, until, cover = self._covers.get(name, (0, 0.0, ()))
+        if size != count or time.monotonic() > until:
+            cover = tuple(each.hash for each in self.gallery.exemplars(name)[:COVER])
+            self._covers[name] = count, time.monotonic() + COVER_SECONDS, cover
+        return cover
+
+    def _drop_pictures(self, name: str) -> None:
+        self._covers.pop(name, None)
+        self._thumbnails.drop(name)
 
     def _check_class(self, name: str) -> None:
         if name not in self.gallery.classes():
