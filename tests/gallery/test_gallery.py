@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -443,3 +444,43 @@ def test_a_gallery_of_plain_surfaces_knows_no_blank_frames(tmp_path: Path) -> No
     with Gallery.open(tmp_path / "g", "tiny-imagenet-16x10", create=True) as gallery:
         gallery.enroll("steel", surfaces)
         assert gallery.score(surfaces).photographic is None
+
+
+# --- The score that a gallery keeps
+
+
+def test_a_new_gallery_takes_the_backbone_s_sharpest_score_and_keeps_it(tmp_path: Path) -> None:
+    """The encoder that ships has features of its own: they are stored, compared, and decide after reopening too."""
+    digits = corel.images.open("digits")
+    path = tmp_path / "a.gallery"
+    with corel.Gallery.open(path, create=True) as gallery:
+        for digit in (0, 1):
+            gallery.enroll(str(digit), digits.take(np.flatnonzero(digits.labels == digit)[:20]))
+        assert gallery.method == "cosine"
+        backbone, found = gallery.backbone, gallery.score(digits.take(range(6)))
+    bags = [
+        corel.OneClass.from_backbone(backbone, method="cosine").fit(
+            backbone.embed(digits.take(np.flatnonzero(digits.labels == digit)[:20])).features
+        )
+        for digit in (0, 1)
+    ]
+    asked = backbone.embed(digits.take(range(6))).features
+    np.testing.assert_array_equal(found.p_values, np.stack([bag.p_values(asked) for bag in bags], axis=1))
+    with corel.Gallery.open(path) as gallery:
+        np.testing.assert_array_equal(gallery.score(digits.take(range(6))).p_values, found.p_values)
+
+
+def test_a_gallery_that_stores_no_score_keeps_contrast(tmp_path: Path) -> None:
+    digits = corel.images.open("digits")
+    path = tmp_path / "a.gallery"
+    with corel.Gallery.open(path, create=True) as gallery:
+        gallery.enroll("0", digits.take(np.flatnonzero(digits.labels == 0)[:20]))
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM setting")
+    with corel.Gallery.open(path) as gallery:
+        assert gallery.method == "contrast"
+        asked = digits.take(range(4))
+        bag = gallery.backbone.encode(digits.take(np.flatnonzero(digits.labels == 0)[:20]))
+        model = corel.OneClass.from_backbone(gallery.backbone).fit(bag)
+        expected = model.p_values(gallery.backbone.encode(asked))
+        np.testing.assert_array_equal(gallery.score(asked).p_values[:, 0], expected)

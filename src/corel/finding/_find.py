@@ -14,7 +14,7 @@ from corel._terminal import progress_bar
 from corel.backbone import Backbone
 from corel.finding._found import Found
 from corel.finding._windows import Box, Windows, default_side, windows_in
-from corel.oneclass import OneClass
+from corel.oneclass import OneClass, compared_rows, preferred_method
 
 if TYPE_CHECKING:
     from corel.gallery import Gallery
@@ -63,8 +63,8 @@ def find(
     size, marked = _size(encoder), images.read_photo(photo)
     sides = _sides(window or default_side(marked, size), scales)
     bag = windows_in(marked, box, examples, size=size, sides=sides, seed=seed)
-    model = OneClass.from_backbone(encoder).fit(encoder.encode(bag))
-    p_values: PValues = lambda windows: model.p_values(encoder.encode(windows))  # noqa: E731
+    method = preferred_method(encoder)
+    p_values = _p_values(encoder, method, compared_rows(method, encoder.embed(bag)))
     first = _search(marked, _name(photo, 0), sides, size, p_values, progress=progress, marked=box)
     return [first, *(
         _search(images.read_photo(other), _name(other, k), sides, size, p_values, progress=progress)
@@ -82,15 +82,19 @@ def find_class(
     progress: bool = False,
 ) -> list[Found]:
     """Show where in photographs the things of a gallery's class are."""
-    encoder, exemplars = gallery.backbone, gallery.exemplars(name)
-    model = OneClass.from_backbone(encoder).fit(np.stack([each.latent for each in exemplars]))
-    p_values: PValues = lambda windows: model.p_values(encoder.encode(windows))  # noqa: E731
+    encoder = gallery.backbone
+    p_values = _p_values(encoder, gallery.method, gallery.compared(name))
     found = []
     for k, photo in enumerate(photos):
         pixels, size = images.read_photo(photo), _size(encoder)
         sides = _sides(window or default_side(pixels, size), scales)
         found.append(_search(pixels, _name(photo, k), sides, size, p_values, progress=progress))
     return found
+
+
+def _p_values(encoder: Backbone, method: str, exemplars: NDArray[np.float32]) -> PValues:
+    model = OneClass.from_backbone(encoder, method=method).fit(exemplars)
+    return lambda windows: model.p_values(compared_rows(method, encoder.embed(windows)))
 
 
 def _search(

@@ -19,7 +19,7 @@ from corel._terminal import printable
 from corel.gallery import _backbone_lookup, _blanks
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, thumbnail
-from corel.gallery._kept import Kept, brought_up_to_date
+from corel.gallery._kept import Kept, Row, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
 from corel.gallery._spool import Spool
@@ -57,7 +57,7 @@ class _Embedded(NamedTuple):
 
     names: Sequence[str]
     hashes: Sequence[str]
-    latents: NDArray[np.float32]
+    rows: NDArray[np.float32]
     skipped: tuple[sources.Skipped, ...]
     photographic: NDArray[np.bool_] | None
 
@@ -143,6 +143,16 @@ class Gallery:
         """Store settings of the gallery in its file, as JSON's types."""
         self._store.configure(settings)
 
+    @property
+    def method(self) -> str:
+        """The score that decides: the one the gallery was made with; contrast where none is stored."""
+        from corel.oneclass import METHODS
+
+        stored = self._store.settings().get("method", "contrast")
+        if stored not in METHODS:
+            raise ValueError(f"{self._store.path} asks for the score {stored!r}; this corel has {', '.join(METHODS)}")
+        return str(stored)
+
     def classes(self) -> dict[str, int]:
         """Give each class's number of exemplars, in alphabetical order."""
         return self._store.counts()
@@ -153,6 +163,11 @@ class Gallery:
         if not found:
             raise unknown_class(name, self.classes())
         return found
+
+    def compared(self, name: str) -> NDArray[np.float32]:
+        """Give what the gallery's score compares of a class's exemplars ``[m, d]``: their latents or their features."""
+        method = self.method
+        return np.stack([self._compared(method, each.latent, each.features) for each in self.exemplars(name)])
 
     def enroll(self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False) -> Enrolment:
         """Add images to a class, all or none; those it already holds are counted and skipped.
@@ -165,11 +180,12 @@ class Gallery:
             progress: show a bar on a terminal.
 
         """
-        from corel.oneclass import backbone_settings
+        from corel.oneclass import backbone_settings, preferred_method
 
         if name is not None:
             check_name(name)
         backbone_settings(self.backbone)  # refuses, before anything is encoded, what could never be scored
+        first = {"method": preferred_method(self.backbone)}
         classes: list[str] = []
         hashes: list[str] = []
         skipped: list[sources.Skipped] = []
@@ -183,7 +199,7 @@ class Gallery:
                 classes += names
             if not classes:
                 raise ValueError("there is no image or vector to enroll; give at least one")
-            added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), spool)
+            added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), spool, first)
         counts = dict.fromkeys(classes, 0)
         for each, new in zip(classes, added, strict=True):
             counts[each] += new
@@ -258,15 +274,17 @@ class Gallery:
 
     def explain(self, image: Any, name: str) -> Explanation:
         """Show which exemplars of a class vote for an image, branch by branch."""
+        from corel.oneclass import compared_rows
+
         exemplars = self.exemplars(name)
         batches = [batch for batch in self._stream(image, "reading", strict=False, progress=False) if len(batch)]
         count = sum(map(len, batches))
         if count != 1:
             raise ValueError(f"one image or vector is explained at a time, got {count}")
         (batch,) = batches
-        latent = self.backbone.encode(batch.values)
-        bank = self._class_bank(np.stack([each.latent for each in exemplars]), [len(exemplars)])
-        found, (votes,) = bank.assess(latent), bank.explain(latent)
+        row = compared_rows(self.method, self.backbone.embed(batch.values))
+        bank = self._class_bank([(each.latent, each.features) for each in exemplars], [len(exemplars)])
+        found, (votes,) = bank.assess(row), bank.explain(row)
         score, p_value = found.scores.item(), found.p_values.item()
         return Explanation(batch.names[0], batch.values[0], name, exemplars, votes, score, p_value)
 
@@ -282,18 +300,22 @@ class Gallery:
 
     def _embedded(self, batches: Iterable[sources.Batch], *, photographs: bool) -> Iterator[_Embedded]:
         """Encode batches, and let go of their images."""
+        from corel.oneclass import compared_rows
+
+        method = self.method
         for batch in batches:
             hashes = [sources.content_hash(value).hex() for value in batch.values]
             shown = self._photographic(batch.values) if photographs else None
-            yield _Embedded(batch.names, hashes, self.backbone.encode(batch.values), batch.skipped, shown)
+            rows = compared_rows(method, self.backbone.embed(batch.values))
+            yield _Embedded(batch.names, hashes, rows, batch.skipped, shown)
 
     def _scored(self, kept: Kept, batch: _Embedded) -> Scores:
         from corel.oneclass import joining_likeness
 
-        bank, latents = kept.bank, batch.latents
-        found = bank.assess(latents)
-        likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(latents)
-        joining = joining_likeness(bank, latents, likeness)
+        bank, rows = kept.bank, batch.rows
+        found = bank.assess(rows)
+        likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(rows)
+        joining = joining_likeness(bank, rows, likeness)
         enrolled = self._store.holders(batch.hashes)
         return Scores(
             batch.names, kept.names, *found, likeness, joining, kept.calibration, batch.skipped, enrolled,
@@ -306,10 +328,22 @@ class Gallery:
             self._kept = brought_up_to_date(self._kept, self._store, self._class_bank)
             return self._kept
 
-    def _class_bank(self, latents: NDArray[np.float32], sizes: Sequence[int]) -> ClassBank:
+    def _class_bank(self, rows: Sequence[Row], sizes: Sequence[int]) -> ClassBank:
         from corel.oneclass import ClassBank, backbone_settings
 
-        return ClassBank(latents, np.cumsum([0, *sizes]), **backbone_settings(self.backbone))
+        method = self.method
+        compared = np.stack([self._compared(method, latent, features) for latent, features in rows])
+        return ClassBank(compared, np.cumsum([0, *sizes]), **backbone_settings(self.backbone, method))
+
+    def _compared(
+        self, method: str, latent: NDArray[np.float32], features: NDArray[np.float32] | None
+    ) -> NDArray[np.float32]:
+        """Give what the method compares of an exemplar; features that equal the latent are not stored beside it."""
+        if method != "cosine" or (features is None and not self.backbone.network.own_features):
+            return latent
+        if features is None:
+            raise ValueError(f"{self._store.path} lacks the features that its score compares; enroll its images anew")
+        return features
 
     def _encoded(self, batch: sources.Batch, names: Sequence[str]) -> Iterator[Exemplar]:
         latents, features = self.backbone.embed(batch.values)

@@ -14,7 +14,8 @@ from corel.gallery._store import Key, Snapshot, Store, Version
 if TYPE_CHECKING:
     from corel.oneclass import Calibration, ClassBank
 
-Rows = dict[Key, tuple[NDArray[np.float32], NDArray[np.float32] | None]]
+Row = tuple[NDArray[np.float32], NDArray[np.float32] | None]  # an exemplar's latent and features
+Rows = dict[Key, Row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +29,7 @@ class Kept:
     rows: Rows
 
 
-def brought_up_to_date(
-    kept: Kept | None, store: Store, make_bank: Callable[[NDArray[np.float32], list[int]], ClassBank]
-) -> Kept:
+def brought_up_to_date(kept: Kept | None, store: Store, make_bank: Callable[[list[Row], list[int]], ClassBank]) -> Kept:
     """Give what is kept if the file is unchanged; else read what is new in it, and nothing that is known."""
     from corel.oneclass import Calibration
 
@@ -40,7 +39,7 @@ def brought_up_to_date(
     if not found.keys:
         raise ValueError(f"nothing is enrolled in {store.path}; enroll a class first")
     rows = _rows(kept, found)
-    bank = make_bank(np.stack([latent for latent, _ in rows.values()]), [len(each) for each in found.keys.values()])
+    bank = make_bank(list(rows.values()), [len(each) for each in found.keys.values()])
     return Kept(found.version, tuple(found.keys), bank, Calibration.of(bank), rows)
 
 

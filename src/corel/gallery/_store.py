@@ -116,8 +116,13 @@ class Store:
             parts = zip(latents, (self._features(features) for _, features in found), strict=True)
             return Snapshot(self._version(connection), keys, dict(zip(new, parts, strict=True)))
 
-    def add(self, reference: BackboneReference, exemplars: Iterable[Exemplar]) -> list[bool]:
-        """Insert all exemplars or none; True for each that was new, False for one its class already holds."""
+    def add(
+        self, reference: BackboneReference, exemplars: Iterable[Exemplar], first: Mapping[str, Any] | None = None
+    ) -> list[bool]:
+        """Insert all exemplars or none; True for each that was new, False for one its class already holds.
+
+        A new gallery stores the settings `first` in the same transaction.
+        """
         with self._lock:
             if self._connection is None:
                 self._connection = connect(self.path, create=True)
@@ -125,6 +130,7 @@ class Store:
                 if self.reference is None:
                     row = (reference.name, reference.digest, reference.dimension)
                     connection.execute("INSERT INTO backbone VALUES (?, ?, ?)", row)
+                    _configure(connection, first or {})
                     self.reference = reference
                 check_backbone(self.path, self.reference, reference)
                 return [_insert(connection, exemplar) for exemplar in exemplars]
@@ -157,8 +163,7 @@ class Store:
             if self._connection is None or self.reference is None:
                 raise ValueError(f"{self.path} is empty; enroll a class before its settings are stored")
             with self._writing(self._connection) as connection:
-                upsert = "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-                connection.executemany(upsert, [(name, json.dumps(value)) for name, value in settings.items()])
+                _configure(connection, settings)
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name that no class has; gives how many exemplars it holds."""
@@ -292,6 +297,11 @@ def check_backbone(path: Path, stored: BackboneReference, given: BackboneReferen
             f"{path} was made with the backbone {stored.name} ({stored.digest[:12]}), not with "
             f"{given.name} ({given.digest[:12]}); open it with that one, or enrol into a new gallery"
         )
+
+
+def _configure(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:
+    upsert = "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    connection.executemany(upsert, [(name, json.dumps(value)) for name, value in settings.items()])
 
 
 def _insert(connection: sqlite3.Connection, each: Exemplar) -> bool:

@@ -9,6 +9,7 @@ from ._calibration import Calibration as Calibration
 from ._calibration import exact_known as exact_known
 from ._calibration import joining_likeness as joining_likeness
 from ._calibration import supporting_sizes as supporting_sizes
+from ._checks import METHODS as METHODS
 from ._estimator import OneClass as OneClass
 from ._explain import Explanation as Explanation
 from ._sets import prediction_sets as prediction_sets

@@ -13,6 +13,7 @@ from corel._errors import ArgumentError
 from corel.oneclass._kernel import Integers, Points
 
 Method: TypeAlias = Literal["auto", "count", "contrast", "cosine"]
+METHODS = get_args(Method)[1:]  # without the one that stands for another
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None
 Latents: TypeAlias = ArrayLike | Tensor
