@@ -110,20 +110,37 @@ def test_what_was_scored_is_kept_when_a_command_is_interrupted(
         assert process.stderr is not None
         process.stdin.write(names)
         process.stdin.flush()
-        while process.poll() is None and (not partial.exists() or partial.stat().st_size < 8000):
+        while process.poll() is None and _written(partial, style) < 256:
             time.sleep(0.05)
         process.send_signal(sent)
         said = process.stderr.read()
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[sent], said
     assert (str(partial) in said) == (sent != signal.SIGKILL)
     if style == "parquet":
-        kept = [row["image"] for row in pyarrow.ipc.open_stream(partial).read_next_batch().to_pylist()]
+        kept = [row["image"] for row in _first_batch(partial).to_pylist()]
     elif style == "csv":
-        kept = [row["image"] for row in csv.DictReader(partial.open())]
+        kept = [row["image"] for row in csv.DictReader(partial.read_text().splitlines())]
     else:
-        kept = [json.loads(line)["image"] for line in partial.open()]
+        kept = [json.loads(line)["image"] for line in partial.read_text().splitlines()]
     assert "".join(f"{name}\n" for name in kept) == names
     assert style == "parquet" or out.read_text() == "earlier results\n"
+
+
+def _written(partial: Path, style: str) -> int:
+    """Count the rows that are wholly in the file."""
+    if not partial.exists():
+        return 0
+    if style != "parquet":
+        return partial.read_bytes().count(b"\n") - (style == "csv")
+    try:
+        return len(_first_batch(partial))
+    except (StopIteration, OSError, pyarrow.ArrowInvalid):
+        return 0
+
+
+def _first_batch(partial: Path) -> Any:
+    with partial.open("rb") as file, pyarrow.ipc.open_stream(file) as batches:
+        return batches.read_next_batch()
 
 
 def test_a_complete_file_leaves_no_partial_one(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
