@@ -83,7 +83,8 @@ def evaluate(
 
     loaded = Backbone.load(backbone)
     train, test = data = _opened(loaded, source, root, seed, quiet=quiet)
-    recognition = recognize(loaded, train, test, rate=rate, most=max(exemplars or [120]), seed=seed)
+    fewest, most = max(exemplars or [1]), max(exemplars or [120])
+    recognition = recognize(loaded, train, test, rate=rate, least=fewest, most=most, seed=seed)
     if not as_json:
         typer.echo("\n".join(recognition_lines(recognition)))
     found = None

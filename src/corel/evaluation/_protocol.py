@@ -104,12 +104,14 @@ def _check(train: Labelled, test: Labelled, exemplars: Sequence[int], expected_c
         raise ValueError(f"one class is told from others, but {train.source} has {len(train.classes)}; add another")
     if not exemplars or min(exemplars) < 1:
         raise ArgumentError("exemplars", f"must be at least 1 per class, got {list(exemplars)}")
-    _check_sizes("train", train, max(exemplars))
-    _check_sizes("test", test, 1)
+    check_sizes("train", train, max(exemplars))
+    check_sizes("test", test, 1)
 
 
-def _check_sizes(split: str, data: Labelled, least: int) -> None:
+def check_sizes(split: str, data: Labelled, least: int, *, empty: bool = False) -> None:
+    """Refuse a class with fewer items than are needed; with `empty`, one without any is allowed."""
     sizes = np.bincount(data.labels, minlength=len(data.classes))
+    sizes = np.where(sizes == 0, least, sizes) if empty else sizes
     if sizes.min() < least:
         name, thing = data.classes[int(sizes.argmin())], f"{split} {data.kind.removesuffix('s')}"
         raise ValueError(

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from corel.backbone import Backbone
 from corel.evaluation._labelled import Labelled, Pair, labelled
+from corel.evaluation._protocol import check_sizes
 from corel.images import ImageSet
 from corel.oneclass import Calibration, ClassBank, backbone_settings, joining_likeness, prediction_sets
 
@@ -73,15 +74,17 @@ def recognize(
     test: ImageSet | Pair,
     *,
     rate: float = 0.05,
+    least: int = 1,
     most: int = 120,
     seed: int = 0,
 ) -> Recognition:
-    """Enroll up to `most` train items of each class and decide about all test items.
+    """Enroll `least` to `most` train items of each class and decide about all test items.
 
     Test items of a class without train items are strangers. Where there are none, each class in turn is left out of
     the gallery and its test items are the strangers.
     """
     known, asked = labelled(backbone, train, test)
+    check_sizes("train", known, least, empty=True)
     bags = _bags(backbone, known, most, seed)
     points = {
         c: backbone.encode(asked.items[asked.labels == c], progress=False) for c in np.unique(asked.labels).tolist()
