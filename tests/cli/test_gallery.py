@@ -236,10 +236,15 @@ def test_a_rate_too_small_for_the_exemplars_is_said(corel: Corel, gallery: Path,
 def test_explain_writes_a_picture(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
     image = photos / "classes" / "red" / "00.png"
     out = corel("explain", gallery, image, "red", "--out", tmp_path / "why.png")
-    assert out.stdout.startswith("score ")
+    assert out.stdout.startswith("Verdict: red (already enrolled as red)\n")
+    assert out.stdout.endswith(f"drawn in {tmp_path / 'why.png'}\n")
     with Image.open(tmp_path / "why.png") as picture:
         assert np.asarray(picture).std() > 10
-    found = json.loads(corel("explain", gallery, image, "red", "--out", tmp_path / "why.svg", "--json").stdout)
+    asked = ("explain", gallery, image, "--out", tmp_path / "why.svg", "--expert", "--json")
+    found = json.loads(corel(*asked).stdout)  # the likeliest class, for none is named
+    assert (found["verdict"], found["class"]) == ("known", "red")
+    assert [each["class"] for each in found["comparisons"]] == ["red", "green"]
+    assert sum(each["share"] for each in found["comparisons"][0]["voters"]) == pytest.approx(1)
     assert [len(voters) for voters in found["voters"]] == found["counts"]
     assert found["exemplars"] == 30
     assert sum(found["parts"]) == pytest.approx(found["score"])

@@ -211,10 +211,10 @@ def test_explanation_names_the_exemplars_within_the_radius(path: Path, backbone:
         assert np.all(np.diff(distances[voters, branch]) >= 0)
 
 
-def test_the_picture_shows_the_voters(path: Path, backbone: Backbone) -> None:
+def test_the_expert_s_picture_shows_the_voters_of_each_branch(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         found = gallery.explain(coloured(0, 1, 3), "red")
-    item, voters, shares = found.draw().axes
+    item, voters, shares = found.draw(expert=True).axes
     np.testing.assert_array_equal(item.images[0].get_array(), found.value)
     canvas = np.asarray(voters.images[0].get_array())
     nearest = found.exemplars[found.votes.neighbours[2][0]]

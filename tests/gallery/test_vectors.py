@@ -189,12 +189,16 @@ def test_p_values_of_members_keep_the_rate_and_sets_name_the_class(gallery: Gall
 
 def test_the_picture_names_the_vectors_that_vote(gallery: Gallery) -> None:
     found = gallery.explain(TEST[0][:1], "0")
-    item, voters, _ = found.draw().axes
+    item, voters, _ = found.draw(expert=True).axes
     assert not item.images
     for branch, text in enumerate(voters.texts):
         names = [found.exemplars[voter].source for voter in found.votes.neighbours[branch][:10]]
         assert text.get_text() == ", ".join(names)
     assert any(text.get_text() for text in voters.texts)
+    item, _, exemplars = found.draw().axes[:3]
+    assert not item.images
+    named = [(exemplar.source, share) for exemplar, share in found.comparisons[0].voters(8)]
+    assert [text.get_text() for text in exemplars.texts] == [f"{share:4.0%}  {source}" for source, share in named]
 
 
 @pytest.mark.parametrize(

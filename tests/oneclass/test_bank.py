@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -289,3 +289,19 @@ def test_bad_points_are_refused_with_a_sentence() -> None:
         bank.explain(np.zeros((1, 4)), index=1)
     with pytest.raises(ValueError, match="at least one class"):
         ClassBank.of([], branches=1, radius=1.0)
+
+
+@pytest.mark.parametrize("method", ["count", "contrast", "cosine"])
+def test_the_votes_of_all_exemplars_add_up_to_the_likeness(method: Literal["count", "contrast", "cosine"]) -> None:
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(size=(m, 12)).astype(np.float32) for m in (9, 4, 20)]
+    bank = ClassBank.of(bags, branches=3, radius=4.0, background=rng.normal(size=(40, 12)), method=method)
+    z = rng.normal(size=(20, 12))
+    likeness = bank.likeness(z)
+    for c, bag in enumerate(bags):
+        votes = bank.votes(z, c)
+        assert votes.shape == (20, len(bag))
+        assert (votes >= 0).all()
+        np.testing.assert_allclose(votes.sum(axis=1) + bank.least_likeness, likeness[:, c])
+    nearest = bank.votes(bags[0], 0)
+    np.testing.assert_array_equal(np.diag(nearest), nearest.max(axis=1))  # none votes more for an exemplar than itself

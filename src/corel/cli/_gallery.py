@@ -21,7 +21,7 @@ from corel.cli._resolution import remark_on_large_photos
 from corel.cli._rows import Format, Row, outputs, row_writer
 
 if TYPE_CHECKING:
-    from corel.gallery import Gallery, Scores, Verdict
+    from corel.gallery import Explanation, Gallery, Scores, Verdict
     from corel.images import Skipped
 
 VECTORS = "For a backbone on vectors one .npy or .npz file of floats, a vector a row."
@@ -145,14 +145,16 @@ def score(
 def explain(
     gallery: GalleryFile,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question, or a file of one vector.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The class.")],
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The class; default: the likeliest.")] = None,
     out: Annotated[Path, typer.Option(dir_okay=False, help="The picture to write, .png, .svg or .pdf.")] = Path(
         "explanation.png"
     ),
+    rate: Rate = 0.05,
+    expert: Annotated[bool, typer.Option("--expert", help="Draw each branch and its radius instead.")] = False,
     backbone: BackboneName = None,
     as_json: Json = False,
 ) -> None:
-    """Draw why an image belongs to a class or not: the exemplars that vote for it, branch by branch."""
+    """Draw why an image belongs to a class or not: the exemplars that count most, and the class next to it."""
     style = out.suffix.lower() or ".png"
     if style not in PICTURES:
         raise ValueError(f"--out {out} ends in {style}; pictures are written as {', '.join(PICTURES)}")
@@ -161,23 +163,32 @@ def explain(
     from corel.gallery import Gallery
 
     with Gallery.open(gallery, backbone) as opened:
-        found = opened.explain(image, name)
+        found = opened.explain(image, name, rate)
     picture = io.BytesIO()
-    found.draw().savefig(picture, format=style.removeprefix("."), dpi=150)
+    found.draw(expert=expert).savefig(picture, format=style.removeprefix("."), dpi=150)
     write_atomically(out, picture.getvalue())
     if as_json:
-        rates = found.votes.background_rates
-        _print_json(
-            score=found.score,
-            p_value=found.p_value,
-            exemplars=len(found.exemplars),
-            counts=found.votes.counts.tolist(),
-            parts=found.votes.parts.tolist(),
-            background_rates=None if rates is None else rates.tolist(),
-            voters=[[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbours],
-        )
+        _print_json(**_explained(found))
     else:
-        typer.echo(f"score {found.score:.2f}, p-value {found.p_value:.4f}; drawn in {out}")
+        typer.echo(f"{found}\ndrawn in {out}")
+
+
+def _explained(found: Explanation) -> dict[str, Any]:
+    rates = found.votes.background_rates
+    sides = [
+        {
+            "class": each.name, "p_value": each.p_value, "votes": each.total, "typical_member": each.typical,
+            "voters": [{"hash": exemplar.hash, "share": share} for exemplar, share in each.voters(len(each.votes))],
+        }
+        for each in found.comparisons
+    ]  # fmt: skip
+    return {
+        "image": found.image, "verdict": found.verdict.verdict, "classes": found.verdict.classes,
+        "class": found.name, "score": found.score, "p_value": found.p_value, "exemplars": len(found.exemplars),
+        "comparisons": sides, "counts": found.votes.counts.tolist(), "parts": found.votes.parts.tolist(),
+        "background_rates": None if rates is None else rates.tolist(),
+        "voters": [[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbours],
+    }  # fmt: skip
 
 
 def classes(

@@ -1,4 +1,4 @@
-"""Why an image belongs to a class or not: the exemplars that voted for it, as data and as a picture."""
+"""Why an image belongs to a class or not: the exemplars that voted for it, as data and as two pictures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from corel._terminal import drawn
+from corel.gallery._comparison import Comparison, in_words
 from corel.gallery._items import LARGEST
+from corel.gallery._picture import draw_comparison, shortened
 from corel.gallery._store import Exemplar
+from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +43,8 @@ class Explanation:
             share of the background within the same radius and what the branch adds to the score.
         score: higher is more like the class.
         p_value: conformal.
+        verdict: what the gallery says about the item.
+        comparisons: the item beside this class, and beside the likeliest other class if there is one.
 
     """
 
@@ -50,12 +55,25 @@ class Explanation:
     votes: Votes
     score: float
     p_value: float
+    verdict: Verdict
+    comparisons: tuple[Comparison, ...]
 
-    def draw(self) -> Figure:
-        """Draw the image, the nearest exemplars that voted for it in each branch, and counts against background.
+    def __str__(self) -> str:
+        return "\n".join(in_words(self.verdict, self.comparisons))
 
-        Of vectors there is nothing to see; their exemplars are named.
+    def draw(self, *, expert: bool = False) -> Figure:
+        """Draw the image beside two classes: the exemplars that count most, and how like the class its members are.
+
+        A bar is the sum of what the exemplars add to the score in use. With `expert`, the exemplars within the radius
+        of each branch, and their number against the background's. Of vectors there is nothing to see; their exemplars
+        are named.
         """
+        if not expert:
+            words = in_words(self.verdict, self.comparisons)
+            return draw_comparison(self.value, shortened(self.image), words, self.comparisons, _decoded)
+        return self._draw_branches()
+
+    def _draw_branches(self) -> Figure:
         from matplotlib.figure import Figure
 
         rows = max(len(self.votes.counts), ROWS)
@@ -76,7 +94,7 @@ class Explanation:
         if self.value.ndim == 3:
             axes.imshow(self.value, interpolation="nearest")
         axes.spines[:].set_visible(self.value.ndim == 3)
-        axes.set_title(f"{_shortened(self.image)}\nagainst {_shortened(self.name)}", fontsize=11)
+        axes.set_title(f"{shortened(self.image)}\nagainst {shortened(self.name)}", fontsize=11)
         axes.set_xlabel(f"score {self.score:.2f}\np-value {self.p_value:.4f}", fontsize=11)
         axes.set_xticks([])
         axes.set_yticks([])
@@ -135,7 +153,3 @@ def _decoded(exemplar: Exemplar, size: tuple[int, int]) -> NDArray[np.uint8] | N
             return np.asarray(shown if shown.size == size else shown.resize(size))
     except (OSError, ValueError, SyntaxError):
         return None
-
-
-def _shortened(text: str) -> str:
-    return drawn(text if len(text) <= 24 else f"…{text[-23:]}")

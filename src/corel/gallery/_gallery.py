@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from corel import images as sources
 from corel._terminal import printable
 from corel.gallery import _backbone_lookup, _blanks
+from corel.gallery._comparison import compare, compared_classes
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, thumbnail
 from corel.gallery._kept import Kept, Row, brought_up_to_date
@@ -272,21 +273,37 @@ class Gallery:
         check_support(rate, supporting_sizes(rate, self.classes().values()))
         return self.score(images).prediction_sets(rate)
 
-    def explain(self, image: Any, name: str) -> Explanation:
-        """Show which exemplars of a class vote for an image, branch by branch."""
-        from corel.oneclass import compared_rows
+    def explain(self, image: Any, name: str | None = None, rate: float = 0.05) -> Explanation:
+        """Show what the exemplars of a class (default: the likeliest) add to its score for an image.
 
-        exemplars = self.exemplars(name)
+        Beside it stands the likeliest other class. `rate` is that of the verdict.
+        """
+        if name is not None:
+            self.exemplars(name)  # an unknown name is said before anything is read
         batches = [batch for batch in self._stream(image, "reading", strict=False, progress=False) if len(batch)]
         count = sum(map(len, batches))
         if count != 1:
             raise ValueError(f"one image or vector is explained at a time, got {count}")
-        (batch,) = batches
-        row = compared_rows(self.method, self.backbone.embed(batch.values))
-        bank = self._class_bank([(each.latent, each.features) for each in exemplars], [len(exemplars)])
-        found, (votes,) = bank.assess(row), bank.explain(row)
-        score, p_value = found.scores.item(), found.p_values.item()
-        return Explanation(batch.names[0], batch.values[0], name, exemplars, votes, score, p_value)
+        (batch,), kept = batches, self._bank()
+        (embedded,) = self._embedded(batches, photographs=True)
+        scores = self._scored(kept, embedded)
+        sides = tuple(
+            compare(kept.bank, embedded.rows, c, self._exemplars_of(kept, c), scores.p_values[0, c].item(), role)
+            for c, role in compared_classes(scores, name).items()
+        )
+        index = kept.names.index(sides[0].name)
+        (votes,) = kept.bank.explain(embedded.rows, index)
+        return Explanation(
+            batch.names[0], batch.values[0], sides[0].name, sides[0].exemplars, votes,
+            scores.scores[0, index].item(), sides[0].p_value, scores.decide(rate)[0], sides,
+        )  # fmt: skip
+
+    def _exemplars_of(self, kept: Kept, index: int) -> list[Exemplar]:
+        """Read the exemplars behind a class that is kept; another process may have changed it meanwhile."""
+        found = self.exemplars(kept.names[index])
+        if len(found) != kept.bank.sizes[index]:
+            raise ValueError(f"the class {kept.names[index]!r} was changed meanwhile; ask again")
+        return found
 
     def _elsewhere(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, int]:
         """Count the images that a class other than their own holds too."""

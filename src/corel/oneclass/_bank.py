@@ -27,7 +27,7 @@ from corel.oneclass._checks import (
     computing_device,
     resolve_method,
 )
-from corel.oneclass._explain import Explanation
+from corel.oneclass._explain import Explanation, divided
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing
 from corel.oneclass._measures import Balls, Cosines, Measure, transposed
 
@@ -215,15 +215,38 @@ class ClassBank:
 
     def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
-        measure, points = self._measure, self._measure.points(self._latents(z, "z"))
-        index = range(len(self.sizes))[index]
-        bag = measure.points(self.exemplars[self.offsets[index] : self.offsets[index + 1]])
+        measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bag(index)
         masses: Integers = measure.cpu.mass(points, transposed(bag), measure.window)
         parts: Doubles = masses.astype(np.float64)
         if measure.logarithmic:
             shared = self._constants[index] / masses.shape[1]
             parts = np.log1p(masses * measure.scales(points, measure.cpu)) + shared
         return measure.explain(points, bag, parts)
+
+    def votes(self, z: Latents, index: int = 0) -> Doubles:
+        """What each exemplar of class `index` adds to the likeness of each row of `z`: `[n, m]`, none below zero.
+
+        What a branch adds is divided between the exemplars by their weight there. The sum of a row is therefore the
+        likeness minus `least_likeness`.
+        """
+        measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bag(index)
+        scales = measure.scales(points, measure.cpu) * self._growths(None)[index]
+        votes = np.empty((len(points), len(bag)))
+        for row, point in enumerate(points):
+            # Weights are symmetric: what each exemplar weighs from the point is what the point weighs from each.
+            weights: Integers = measure.cpu.mass(bag, transposed(point[None]), measure.window)
+            votes[row] = divided(weights, scales[row], logarithmic=measure.logarithmic)
+        return votes
+
+    @property
+    def least_likeness(self) -> float:
+        """The likeness of a point from which no exemplar weighs anything."""
+        return float(self._mean_constant)
+
+    def _bag(self, index: int) -> Points:
+        """The exemplars of one class as they are compared `[m, B, D]`."""
+        index = range(len(self.sizes))[index]
+        return self._measure.points(self.exemplars[self.offsets[index] : self.offsets[index + 1]])
 
     def _growths(self, divisors: ArrayLike | None) -> Doubles:
         """The factors `[C]` that bring each class's sums to the bank's mean size."""

@@ -55,6 +55,13 @@ def explain_cosines(
     ]
 
 
+def divided(weights: Integers, scales: Doubles, *, logarithmic: bool) -> Doubles:
+    """Divide what each branch adds between the exemplars `[m]`, by their weights `[m, B]` in it."""
+    masses = weights.sum(axis=0)
+    parts = masses * scales
+    return np.asarray(weights @ ((np.log1p(parts) if logarithmic else parts) / np.maximum(masses, 1)))
+
+
 def _explain(distances: Points, radius: Real, parts: Doubles, rates: Doubles | None) -> Explanation:
     inside = [_nearest_first(column, radius) for column in distances.T]
     return Explanation(

@@ -196,11 +196,7 @@ class Studio:
         """Tell which exemplars of a class speak for an image, the most important first."""
         self._check_class(name)
         found = self.gallery.explain(_image_set([prepared]), name)
-        votes = np.zeros(len(found.exemplars))
-        for inside in found.votes.neighbours:
-            votes[inside] += 1.0
-        order = np.argsort(-votes, kind="stable")[: np.count_nonzero(votes)].tolist()
-        voters = [Voter(found.exemplars[i], float(votes[i] / votes.sum())) for i in order]
+        voters = [Voter(exemplar, share) for exemplar, share in found.comparisons[0].voters(len(found.exemplars))]
         return Reasons(name, found.score, found.p_value, len(found.exemplars), voters)
 
     def remove(self, name: str, hashes: Sequence[str]) -> tuple[int, str]:

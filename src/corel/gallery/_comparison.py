@@ -1,0 +1,83 @@
+"""An image beside a class: what each exemplar adds to their likeness, and how like the class its members are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel.gallery._store import Exemplar
+from corel.gallery._verdicts import Verdict
+
+if TYPE_CHECKING:
+    from corel.gallery._scores import Scores
+    from corel.oneclass import ClassBank
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """An item against one class, in units of the score: a bar of the picture is a sum of votes.
+
+    Attributes:
+        name: the class.
+        exemplars: the exemplars of the class.
+        votes: float64 ``[m]``, what each exemplar adds to the likeness of the item; none is below zero.
+        members: float64 ``[m]``, what all other exemplars together add to the likeness of each exemplar.
+        p_value: for "of this class".
+        role: "the likeliest" class, "the runner-up", or the one "asked about".
+
+    """
+
+    name: str
+    exemplars: list[Exemplar]
+    votes: NDArray[np.float64]
+    members: NDArray[np.float64]
+    p_value: float
+    role: str = "asked about"
+
+    @property
+    def total(self) -> float:
+        """What all exemplars add together: the likeness above that of an item with nothing in common."""
+        return float(self.votes.sum())
+
+    @property
+    def typical(self) -> float:
+        """The total of a median member of the class."""
+        return float(np.median(self.members))
+
+    def voters(self, count: int) -> list[tuple[Exemplar, float]]:
+        """Give the exemplars that vote most, each with its share of the total."""
+        order = np.argsort(-self.votes, kind="stable")[:count].tolist()
+        return [(self.exemplars[i], float(self.votes[i] / self.total)) for i in order if self.votes[i] > 0]
+
+
+def compared_classes(scores: Scores, name: str | None) -> dict[int, str]:
+    """Number the classes to show, with their roles: the one asked about or the likeliest, and the next."""
+    likeliest, *others = np.argsort(-scores.likeness[0], kind="stable").tolist()
+    asked = likeliest if name is None else scores.classes.index(name)
+    if asked == likeliest:
+        return {likeliest: "the likeliest", **dict.fromkeys(others[:1], "the runner-up")}
+    return {asked: "asked about", likeliest: "the likeliest"}
+
+
+def compare(
+    bank: ClassBank, row: NDArray[np.float32], index: int, exemplars: Sequence[Exemplar], p_value: float, role: str
+) -> Comparison:
+    """Compare an item, whose compared row is ``[1, ...]``, with class `index` of a bank."""
+    (votes,) = bank.votes(row, index)
+    # A member is compared with one exemplar fewer than a new item, so its sum is divided by one fewer.
+    members = bank.peer_likeness(bank.sizes - 1)[slice(*bank.offsets[index : index + 2])] - bank.least_likeness
+    return Comparison(exemplars[0].name, list(exemplars), votes, members, p_value, role)
+
+
+def in_words(verdict: Verdict, comparisons: Sequence[Comparison]) -> list[str]:
+    """Say the verdict, then for each class, and for all together, how the item compares with what is enrolled."""
+    lines = [f"{each.name}: at most {_share(each.p_value)} of its members fit no better." for each in comparisons]
+    return [f"Verdict: {verdict}", *lines, f"All classes: at most {_share(verdict.p_value)} of the exemplars do."]
+
+
+def _share(p_value: float) -> str:
+    return f"{p_value:.0%}" if p_value >= 0.01 else f"{p_value:.1%}"

@@ -1,0 +1,102 @@
+"""An explanation says what the score summed, in words and in a picture that contradict neither it nor each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from numpy.typing import NDArray
+
+from corel.gallery import Explanation, Gallery
+from corel.gallery._comparison import Comparison, compare
+from corel.gallery._store import Exemplar
+from corel.oneclass import ClassBank
+
+from .test_gallery import coloured, make_backbone
+
+BACKBONE = make_backbone(0)
+
+
+@pytest.fixture
+def gallery(tmp_path: Path) -> Gallery:
+    gallery = Gallery.open(tmp_path / "hues.gallery", BACKBONE, create=True)
+    for hue, (name, count) in enumerate({"red": 40, "green": 30, "blue": 20}.items()):
+        gallery.enroll(name, coloured(hue, count, hue + 1))
+    return gallery
+
+
+def bars(axes: Axes) -> list[Rectangle]:
+    return [each for each in axes.patches if isinstance(each, Rectangle)]
+
+
+def test_the_bars_are_the_sums_that_decide(gallery: Gallery) -> None:
+    new = coloured(1, 1, 9)
+    found, scores = gallery.explain(new), gallery.score(new)
+    assert found.verdict == scores.decide()[0]
+    assert found.name == found.verdict.likeliest == "green"
+    likeness = dict(zip(scores.classes, scores.likeness[0], strict=True))
+    first, second = found.comparisons
+    assert likeness[second.name] == sorted(likeness.values())[-2]
+    np.testing.assert_allclose(first.total - second.total, likeness[first.name] - likeness[second.name])
+    _, _, _, left, _, right = found.draw().axes
+    for axes, side in ((left, first), (right, second)):
+        *votes, typical = bars(axes)
+        assert all(each.get_width() >= 0 for each in votes)
+        assert sum(each.get_width() for each in votes) == pytest.approx(side.total)
+        assert typical.get_width() == pytest.approx(np.median(side.members))
+    assert left.get_xlim() == right.get_xlim()  # so that the classes can be compared
+
+
+def test_the_class_asked_about_stands_beside_the_likeliest(gallery: Gallery) -> None:
+    found = gallery.explain(coloured(0, 1, 9), "blue")
+    assert [(each.name, each.role) for each in found.comparisons] == [("blue", "asked about"), ("red", "the likeliest")]
+    assert found.name == "blue"
+    assert found.score == gallery.score(coloured(0, 1, 9)).scores[0, 0]
+    with pytest.raises(ValueError, match="no class 'violet'"):
+        gallery.explain(coloured(0, 1, 9), "violet")
+
+
+def test_only_the_expert_reads_of_branches_and_radii(gallery: Gallery) -> None:
+    found = gallery.explain(coloured(0, 1, 9), "red")
+    assert not {"branch", "radius"} & words_of(found, expert=False)
+    assert {"branch", "radius"} <= words_of(found, expert=True)
+    assert str(found).splitlines()[0] == f"Verdict: {found.verdict}"
+
+
+def words_of(found: Explanation, *, expert: bool) -> set[str]:
+    texts = found.draw(expert=expert).findobj(Text)
+    return {word.strip(",.:") for text in texts for word in text.get_text().split()}
+
+
+def test_one_class_has_no_runner_up_and_a_far_image_no_voters(tmp_path: Path) -> None:
+    with Gallery.open(tmp_path / "g", BACKBONE, create=True) as gallery:
+        gallery.enroll("red", coloured(0, 1, 1))
+        found = gallery.explain(coloured(2, 1, 2))
+        assert [each.role for each in found.comparisons] == ["the likeliest"]
+        found.draw().savefig(tmp_path / "why.png")
+    nothing = Comparison("red", found.exemplars, np.zeros(1), np.zeros(1), 1.0)
+    assert nothing.voters(8) == []
+
+
+@pytest.mark.parametrize("method", ["count", "contrast", "cosine"])
+def test_every_score_can_be_compared(method: Literal["count", "contrast", "cosine"]) -> None:
+    """A member's bar is what the others vote for it, as if they were as many as vote for a new item."""
+    rng = np.random.default_rng(0)
+    bags: list[NDArray[np.float32]] = [rng.normal(size=(m, 6)).astype(np.float32) for m in (9, 15)]
+    bank = ClassBank.of(bags, branches=2, radius=3.0, background=rng.normal(size=(50, 6)), method=method)
+    exemplars = [Exemplar("a", f"{i}", f"{i}.png", "", row, None) for i, row in enumerate(bags[0])]
+    z = rng.normal(size=(1, 6)).astype(np.float32)
+    found = compare(bank, z, 0, exemplars, 0.5, "the likeliest")
+    assert found.total == pytest.approx(bank.likeness(z)[0, 0] - bank.least_likeness)
+    shares = [share for _, share in found.voters(9)]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1)
+    assert (found.members >= 0).all()
+    if method == "count":
+        votes = bank.votes(bags[0], 0)
+        np.testing.assert_allclose(found.members, (votes.sum(axis=1) - np.diag(votes)) * 9 / 8)
