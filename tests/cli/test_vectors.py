@@ -63,8 +63,8 @@ def test_evaluate_says_that_vectors_need_a_backbone_of_their_own(corel: Corel, f
 
 
 def test_evaluate_says_what_the_file_must_hold(corel: Corel, folder: Path, tmp_path: Path) -> None:
-    def said(source: object) -> str:
-        return corel("evaluate", source, "--backbone", folder / "iris.safetensors", exits=2).stderr
+    def said(source: object, *options: object) -> str:
+        return corel("evaluate", source, "--backbone", folder / "iris.safetensors", *options, exits=2).stderr
 
     wanted = "labelled vectors come in an .npz file with train_features, train_labels, test_features, test_labels"
     assert f"holds features, anything; {wanted}" in said(folder / "new.npz")
@@ -73,7 +73,15 @@ def test_evaluate_says_what_the_file_must_hold(corel: Corel, folder: Path, tmp_p
     entries = {"train_features": TRAIN[0], "test_features": TEST[0], "test_labels": TEST[1]}
     np.savez(tmp_path / "objects.npz", **entries, train_labels=np.array([*TRAIN[1][:-1], None]))
     assert "needs a pickle, which is not read" in said(tmp_path / "objects.npz")
-    assert "class 'setosa' has 25 train vectors" in said(folder / "iris.npz")  # 120 by default
+    assert "class 'setosa' has 25 train vectors" in said(folder / "iris.npz", "-m", 120)
+
+
+def test_evaluate_draws_once_where_all_there_is_is_enrolled(corel: Corel, folder: Path) -> None:
+    """Drawn again, the same exemplars would give an interval of no width."""
+    asked = ("evaluate", folder / "iris.npz", "--backbone", folder / "iris.safetensors", "--no-controls", "--json")
+    found = json.loads(corel(*asked).stdout)
+    assert (found["config"]["exemplars"], found["config"]["draws"]) == ([25], 1)
+    assert all(row["low"] is None for row in found["summary"])
 
 
 def test_diagnose_measures_the_background_and_knows_no_images(corel: Corel, folder: Path) -> None:

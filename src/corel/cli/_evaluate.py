@@ -27,6 +27,7 @@ BackboneOption = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Decides what is drawn at random.")]
 PANEL = "Measure"
+MOST = 120  # exemplars of a class unless -m says otherwise
 
 
 class Score(str, Enum):
@@ -83,15 +84,17 @@ def evaluate(
 
     loaded = Backbone.load(backbone)
     train, test = data = _opened(loaded, source, root, seed, quiet=quiet)
-    fewest, most = max(exemplars or [1]), max(exemplars or [120])
+    fewest, most = max(exemplars or [1]), max(exemplars or [MOST])
     recognition = recognize(loaded, train, test, rate=rate, least=fewest, most=most, seed=seed)
     if not as_json:
         typer.echo("\n".join(recognition_lines(recognition)))
     found = None
     if _same_classes(recognition):
-        smallest = min(recognition.enrolled.values())
+        smallest, largest = (pick(recognition.enrolled.values()) for pick in (min, max))
+        if not exemplars and smallest == largest < MOST:
+            draws = 1  # every draw would enroll the same: all there are
         found = measure(
-            loaded, train, test, exemplars=exemplars or [min(120, smallest)],
+            loaded, train, test, exemplars=exemplars or [smallest],
             scores=[each.value for each in scores or Score], draws=draws, seed=seed, controls=controls,
             progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
         )  # fmt: skip
