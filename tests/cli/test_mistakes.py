@@ -17,7 +17,7 @@ MISTAKES = {
         ("new.gallery nowhere --by-folder", "no file or folder 'nowhere'"),
         ("new.gallery cat", "name a class and its images"),
         ("new.gallery cat HERE --backbone nowhere", "no backbone at nowhere"),
-        ("new.gallery cat -", "named on standard input; write a path a line"),
+        ("new.gallery cat -", "no image was named"),
     ],
     "score": [
         ("nowhere HERE", "no gallery nowhere"),
@@ -35,6 +35,14 @@ MISTAKES = {
         ("GALLERY IMAGE yellow", "no class 'yellow'"),
         ("GALLERY IMAGE red --out .", "--out"),
     ],
+    "find": [
+        ("nowhere --box 0,0,40,40", "no photograph nowhere"),
+        ("HERE --box 0,0,40,40", "HERE is no JPEG"),
+        ("IMAGE", "look for what? Give --box"),
+        ("IMAGE --box 1,2,3", "--box takes four whole numbers"),
+        ("IMAGE --gallery nowhere --class red", "no gallery nowhere"),
+    ],
+    "serve": [("HERE", "HERE is not a gallery"), ("GALLERY --port 99999999", "--port")],
     "classes": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "no class 'yellow'")],
     "forget": [("nowhere red", "no gallery nowhere"), ("GALLERY red --hash zzzzzz", "zzzzzz")],
     "evaluate": [
@@ -73,6 +81,11 @@ MISTAKES = {
     ],
     "backbone show": [("nowhere", "no backbone at nowhere")],
     "backbone list": [("nowhere", "nowhere")],
+    "backbone wrap": [
+        ("nowhere --background HERE --out b.safetensors", "no encoder 'nowhere'"),
+        ("lite0 --background nowhere --out b.safetensors", "no file or folder 'nowhere'"),
+        ("lite0 --background HERE", "--out"),
+    ],
     "backbone export": [("nowhere --onnx e.onnx", "no backbone at nowhere"), ("cifar10-16x10", "--onnx")],
     "data fetch": [("nowhere .", "no dataset 'nowhere'"), ("cifar10 HERE", "HERE"), ("cifar10", "DIR")],
     "data list": [("nowhere", "nowhere"), ("--data HERE", "HERE")],

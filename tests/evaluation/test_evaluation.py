@@ -179,7 +179,7 @@ def test_json_holds_everything(result: Evaluation, tmp_path: Path, backbone: Bac
 
 
 def test_missing_records_are_named(result: Evaluation) -> None:
-    with pytest.raises(KeyError, match="no records of 'count' with 80 exemplars"):
+    with pytest.raises(KeyError, match=r"no records of .{1,2}count.{1,2} with 80 exemplars"):
         result.auc("count", 80)
 
 
@@ -222,7 +222,7 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, test.take(np.arange(60)), exemplars=[5])
     with pytest.raises(ValueError, match="at least 1 per class"):
         evaluate(backbone, train, test, exemplars=[])
-    with pytest.raises(ValueError, match="drawn at least once, not 0 times"):
+    with pytest.raises(ValueError, match="draws must be at least 1, got 0"):
         evaluate(backbone, train, test, exemplars=[5], draws=0)
 
 

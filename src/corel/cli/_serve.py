@@ -47,9 +47,12 @@ def serve(
     """
     if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
         raise ModuleNotFoundError(f"the studio needs {', '.join(missing)}: pip install 'corel[serve]'")
+    from corel.gallery import Gallery
     from corel.serve import Config, read_token
     from corel.serve import serve as run
 
+    with Gallery.open(gallery, create=True):  # what is no gallery is better known before a server starts
+        pass
     config = Config(gallery, backbone, host, port, read_token(token_file), public_url, read_only)
     run(config, started=lambda real: _announce(real, open_browser=open_browser))
 

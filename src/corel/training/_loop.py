@@ -221,7 +221,8 @@ def _uses_bfloat16(config: TrainConfig, device: torch.device) -> bool:
 def _diverged(what: str, run: Run, names: Sequence[str], chosen: Tensor) -> FloatingPointError:
     batch = ", ".join(names[i] if names else f"item {i}" for i in chosen.tolist())
     return FloatingPointError(
-        f"{what} at step {run.state.step + 1}; {run.last_good()}. Lower learning_rate, or look at the batch: {batch}"
+        f"{what} at step {run.state.step + 1}; {run.last_good()}. Lower the learning rate, or look at the batch: "
+        f"{batch}"
     )
 
 
