@@ -46,7 +46,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
-        benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
+        benefit.benefit, front.accuracy, front.gain, front.found,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )
 }  # fmt: skip

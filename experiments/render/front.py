@@ -58,14 +58,6 @@ def found(records: Path = RESULTS) -> str:
     return markdown(["intersection over union", *things], rows)
 
 
-def printed(records: Path = RESULTS) -> str:
-    """What ``corel score`` prints of some windows of the demo, as it stands on a terminal."""
-    if not (records / "find.json").exists():
-        return to_run("find")
-    lines = read("find", records)["results"]["printed"]
-    return "\n".join(["```text", *lines, "```"])
-
-
 def _authors(evaluated: str) -> str:
     return f"{paper.cell(PAPERS, evaluated).m120:.3f}"
 

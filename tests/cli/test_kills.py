@@ -105,7 +105,8 @@ def test_what_was_scored_is_kept_when_a_command_is_interrupted(
         str(out),
     ]
     names = "".join(f"{many}/{i}.png\n" for i in range(256))  # a whole batch; then it waits for more
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes: Any = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, preexec_fn=_interruptible) as process:
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(names)
@@ -124,6 +125,11 @@ def test_what_was_scored_is_kept_when_a_command_is_interrupted(
         kept = [json.loads(line)["image"] for line in partial.read_text().splitlines()]
     assert "".join(f"{name}\n" for name in kept) == names
     assert style == "parquet" or out.read_text() == "earlier results\n"
+
+
+def _interruptible() -> None:
+    """A program that was started in the background ignores Ctrl-C, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _written(partial: Path, style: str) -> int:

@@ -65,7 +65,7 @@ def _recognized_section(recognized: Recognized, rate: float) -> Section:
     return Section(
         "New windows against a gallery",
         f"Four things are enrolled: {', '.join(THINGS)}. Each new window is known, unsure or a stranger. The gallery "
-        f"says: {recognized.summary()}.",
+        f"{recognized.summary()}.",
         strips=[
             _strip("members", "New windows of the enrolled things", recognized, members),
             _strip(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from corel.images import Skipped
 
 if TYPE_CHECKING:
     from corel.oneclass import Calibration
+
+
+Booleans: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class Scores:
     calibration: Calibration
     skipped: tuple[Skipped, ...] = ()
     enrolled: Sequence[tuple[str, ...]] = ()
-    photographic: NDArray[np.bool_] | None = None
+    photographic: Booleans | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
