@@ -1,7 +1,8 @@
 """The demo on two photographs that come with scikit-learn: find things in them, then recognize windows of them.
 
-All boxes were drawn by hand before anything was scored. A thing is cut into strips: windows of every other strip are
-enrolled, new windows come from the strips between them. So none overlaps, and new ones are like the enrolled ones.
+Boxes were drawn by hand before anything was scored. A thing is cut into strips: windows of every other strip are
+enrolled, new windows come from the strips between them, so none overlaps. The strips came after a first look: with one
+half enrolled and the other half new, 35% of the members were called strangers, since halves differ. A demo, no evidence.
 """
 
 from __future__ import annotations
