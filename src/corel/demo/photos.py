@@ -2,7 +2,8 @@
 
 Boxes were drawn by hand before anything was scored. A thing is cut into strips: windows of every other strip are
 enrolled, new windows come from the strips between them, so none overlaps. The strips came after a first look: with one
-half enrolled and the other half new, 35% of the members were called strangers, since halves differ. A demo, no evidence.
+half enrolled and the other half new, 35% of the members were called strangers, since halves differ. It is a demo, not
+evidence.
 """
 
 from __future__ import annotations
