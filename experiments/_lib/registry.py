@@ -58,6 +58,7 @@ EXPERIMENTS = {
         Experiment("variability", "out-of-class variability: AUC by number of classes", 4, DATA),
         Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA),
         Experiment("cosine_folds", "the choice of the cosine score on folds", 8, DATA),
+        Experiment("views", "mirror images and corners averaged, on folds", 3, DATA),
         Experiment("cosine", "the cosine score and its controls on test splits", 10, DATA),
         Experiment("contrast", "scores and controls on the test splits", 60, BOTH),
         Experiment("domains", "which shipped encoder suits which images", 6, DATA),

@@ -27,7 +27,7 @@ from corel.encoders.export import to_onnx
 from corel.encoders.graph import unit_vectors
 from corel.encoders.pretrained import Pretrained
 from corel.encoders.vectors import Vectors
-from corel.images import ImageSet, Preparation, Rows, from_document
+from corel.images import WHOLE, ImageSet, Preparation, Rows, from_document, views_of
 
 KIND, VERSION = "corel backbone", 1
 HASHES = "background_hashes"
@@ -136,14 +136,17 @@ class Backbone:
         latents: NDArray[np.float32] = self.embed(images, batch_size, progress=progress).latents
         return latents
 
-    def embed(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> Embedding:
+    def embed(self, images: Any, batch_size: int = 500, *, views: str = WHOLE, progress: bool = False) -> Embedding:
         """Give the latents, and the features ``[n, F]`` that the cosine score compares, in one pass.
 
         The features of a residual network are its stages' means over places; elsewhere they are the latents.
+        `views` averages over the image and its mirror image ("mirror", twice the work), or over these and four
+        corners likewise ("crops", ten times the work, uint8 images only).
         """
         items = images.pixels if isinstance(images, ImageSet) else images
-        found = self.network.embed(items, batch_size, progress=progress, normalize=self.preparation.normalized)
-        return Embedding(*(part.numpy() for part in found))
+        options: dict[str, Any] = {"progress": progress, "normalize": self.preparation.normalized}
+        seen = [self.network.embed(each, batch_size, **options) for each in views_of(items, views)]
+        return Embedding(*(np.mean([part.numpy() for part in parts], axis=0) for parts in zip(*seen, strict=True)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the one file, atomically."""

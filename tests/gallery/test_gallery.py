@@ -484,3 +484,46 @@ def test_a_gallery_that_stores_no_score_keeps_contrast(tmp_path: Path) -> None:
         model = corel.OneClass.from_backbone(gallery.backbone).fit(bag)
         expected = model.p_values(gallery.backbone.encode(asked))
         np.testing.assert_array_equal(gallery.score(asked).p_values[:, 0], expected)
+
+
+def test_views_are_stored_and_averaged(tmp_path: Path, backbone: Backbone) -> None:
+    """An image and its mirror image are one to a gallery that sees both; nobody can change that later."""
+    path, images = tmp_path / "mirror.gallery", coloured(0, 30, 1)
+    with Gallery.open(path, backbone, create=True, views="mirror") as gallery:
+        gallery.enroll("red", images)
+    with Gallery.open(path, backbone) as gallery:
+        assert gallery.views == "mirror"
+        new = coloured(0, 5, 9)
+        straight, mirrored = (gallery.score(each).scores for each in (new, np.ascontiguousarray(new[:, :, ::-1])))
+        np.testing.assert_allclose(straight, mirrored, rtol=1e-6)
+        expected = (backbone.encode(images) + backbone.encode(np.ascontiguousarray(images[:, :, ::-1]))) / 2
+        np.testing.assert_array_equal([each.latent for each in gallery.exemplars("red")], expected)
+    with pytest.raises(ValueError, match=r"views must be mirror, with which .*mirror\.gallery was made, got 'crops'"):
+        Gallery.open(path, backbone, views="crops")
+
+
+def test_views_of_a_gallery_made_meanwhile(tmp_path: Path, backbone: Backbone) -> None:
+    """Two processes that create one gallery with other views: the later enrollment is refused, nothing of it stays."""
+    path = tmp_path / "race.gallery"
+    with (
+        Gallery.open(path, backbone, create=True) as one,
+        Gallery.open(path, backbone, create=True, views="mirror") as two,
+    ):
+        one.enroll("red", coloured(0, 20, 1))
+        with pytest.raises(ValueError, match="views"):
+            two.enroll("green", coloured(1, 20, 2))
+        assert one.classes() == {"red": 20}
+
+
+@pytest.mark.parametrize(("name", "count"), corel.images.VIEWS.items())
+def test_views_have_the_size_of_the_image(name: str, count: int) -> None:
+    images = coloured(1, 3, 0)
+    seen = list(corel.images.views_of(images, name))
+    assert len(seen) == count
+    assert all(each.shape == images.shape and each.dtype == np.uint8 for each in seen)
+    np.testing.assert_array_equal(seen[0], images)
+
+
+def test_views_of_vectors_are_refused() -> None:
+    with pytest.raises(ValueError, match="views must be whole"):
+        list(corel.images.views_of(np.zeros((2, 5), np.float32), "mirror"))  # type: ignore[arg-type]

@@ -57,6 +57,12 @@ def enroll(
         bool, typer.Option("--by-folder", help="Enrol each folder in NAME as a class of its own.")
     ] = False,
     backbone: BackboneName = None,
+    views: Annotated[
+        str | None,
+        typer.Option(
+            help="For a new gallery: see images whole, with their mirror image (mirror), with corners (crops)."
+        ),
+    ] = None,
     strict: Strict = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -72,7 +78,7 @@ def enroll(
     source: Any = (
         (Path(name) if Path(name).is_dir() else name) if by_folder else named_files(_flat(images or [])).source
     )
-    with Gallery.open(gallery, backbone, create=True) as opened:
+    with Gallery.open(gallery, backbone, create=True, views=views) as opened:
         if not quiet and not opened.classes():  # said once, while another encoder can still be chosen
             remark_on_large_photos(opened.backbone, source)
         done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)

@@ -83,7 +83,7 @@ def find_class(
 ) -> list[Found]:
     """Show where in photographs the things of a gallery's class are."""
     encoder = gallery.backbone
-    p_values = _p_values(encoder, gallery.method, gallery.compared(name))
+    p_values = _p_values(encoder, gallery.method, gallery.compared(name), gallery.views)
     found = []
     for k, photo in enumerate(photos):
         pixels, size = images.read_photo(photo), _size(encoder)
@@ -92,9 +92,9 @@ def find_class(
     return found
 
 
-def _p_values(encoder: Backbone, method: str, exemplars: NDArray[np.float32]) -> PValues:
+def _p_values(encoder: Backbone, method: str, exemplars: NDArray[np.float32], views: str = images.WHOLE) -> PValues:
     model = OneClass.from_backbone(encoder, method=method).fit(exemplars)
-    return lambda windows: model.p_values(compared_rows(method, encoder.embed(windows)))
+    return lambda windows: model.p_values(compared_rows(method, encoder.embed(windows, views=views)))
 
 
 def _search(

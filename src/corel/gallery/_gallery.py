@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel import images as sources
+from corel._errors import ArgumentError
 from corel._terminal import printable
 from corel.gallery import _backbone_lookup, _blanks
 from corel.gallery._comparison import compare, compared_classes
@@ -82,9 +83,10 @@ class Gallery:
 
     """
 
-    def __init__(self, store: Store, given: _backbone_lookup.BackboneLike | None) -> None:
+    def __init__(self, store: Store, given: _backbone_lookup.BackboneLike | None, views: str | None = None) -> None:
         self._store = store
         self._given = given
+        self._asked = None if views is None else sources.check_views(views)
         self._kept: Kept | None = None
         self._told: tuple[Version, bool] | None = None  # whether blank frames can be told, at a version
         self._lock = threading.RLock()
@@ -92,6 +94,7 @@ class Gallery:
         if given is not None:
             # The wrong backbone is better known now than after an hour of encoding.
             _ = self._backbone
+        _ = self.views
 
     @classmethod
     def open(
@@ -100,15 +103,17 @@ class Gallery:
         backbone: _backbone_lookup.BackboneLike | None = None,
         *,
         create: bool = False,
+        views: str | None = None,
     ) -> Gallery:
-        """Open a gallery; `create` allows one that is not there yet, which appears with its first enrolment.
+        """Open a gallery; `create` allows one that is not there yet, which appears with its first enrollment.
 
         `backbone` is for a new gallery (default: the best on photographs) and for one whose backbone was moved;
-        otherwise a gallery finds its backbone by itself.
+        otherwise a gallery finds its backbone by itself. `views` is for a new gallery: "whole" images, "mirror" or
+        "crops" as `Backbone.embed` has them. Exemplars and new images must share it, so it is stored and stays.
         """
         store = Store(Path(path).expanduser(), create=create)
         try:
-            return cls(store, backbone)
+            return cls(store, backbone, views)
         except BaseException:
             store.close()
             raise
@@ -154,6 +159,18 @@ class Gallery:
             raise ValueError(f"{self._store.path} asks for the score {stored!r}; this corel has {', '.join(METHODS)}")
         return str(stored)
 
+    @property
+    def views(self) -> str:
+        """How each image is seen: as the gallery was made; "whole" where nothing is stored."""
+        settings = self._store.settings()
+        made = bool(settings) or self._store.reference is not None
+        stored = str(settings.get("views", sources.WHOLE)) if made else self._asked or sources.WHOLE
+        if self._asked not in (None, stored):
+            raise ArgumentError(
+                "views", f"must be {stored}, with which {self._store.path} was made, got {self._asked!r}"
+            )
+        return sources.check_views(stored)
+
     def classes(self) -> dict[str, int]:
         """Give each class's number of exemplars, in alphabetical order."""
         return self._store.counts()
@@ -186,7 +203,7 @@ class Gallery:
         if name is not None:
             check_name(name)
         backbone_settings(self.backbone)  # refuses, before anything is encoded, what could never be scored
-        first = {"method": preferred_method(self.backbone)}
+        first = {"method": preferred_method(self.backbone), "views": self.views}
         classes: list[str] = []
         hashes: list[str] = []
         skipped: list[sources.Skipped] = []
@@ -323,7 +340,7 @@ class Gallery:
         for batch in batches:
             hashes = [sources.content_hash(value).hex() for value in batch.values]
             shown = self._photographic(batch.values) if photographs else None
-            rows = compared_rows(method, self.backbone.embed(batch.values))
+            rows = compared_rows(method, self.backbone.embed(batch.values, views=self.views))
             yield _Embedded(batch.names, hashes, rows, batch.skipped, shown)
 
     def _scored(self, kept: Kept, batch: _Embedded) -> Scores:
@@ -363,7 +380,7 @@ class Gallery:
         return features
 
     def _encoded(self, batch: sources.Batch, names: Sequence[str]) -> Iterator[Exemplar]:
-        latents, features = self.backbone.embed(batch.values)
+        latents, features = self.backbone.embed(batch.values, views=self.views)
         if bad := np.flatnonzero(~np.isfinite(latents).all(axis=1)).tolist():
             raise ValueError(
                 f"the latent of {batch.names[bad[0]]} is not finite; leave it out, or use another backbone"

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from corel._terminal import printable
 from corel.gallery._file import FORMAT, check_place, connect, damaged, format_of, lay_out, transaction
 from corel.gallery._names import check_name
+from corel.images import WHOLE
 
 VARIABLES = 500  # in one statement; SQLite allows at least 999
 
@@ -133,6 +134,7 @@ class Store:
                     _configure(connection, first or {})
                     self.reference = reference
                 check_backbone(self.path, self.reference, reference)
+                self._check_views(connection, first or {})
                 return [_insert(connection, exemplar) for exemplar in exemplars]
 
     def remove(self, name: str, hashes: Sequence[str] | None = None) -> int:
@@ -145,6 +147,13 @@ class Store:
                     return connection.execute("DELETE FROM exemplar WHERE class = ?", (name,)).rowcount
                 rows = [(name, each) for each in hashes]
                 return connection.executemany("DELETE FROM exemplar WHERE class = ? AND hash = ?", rows).rowcount
+
+    def _check_views(self, connection: sqlite3.Connection, first: Mapping[str, Any]) -> None:
+        """Refuse what was encoded otherwise: another process may have made the gallery meanwhile."""
+        row = connection.execute("SELECT value FROM setting WHERE name = 'views'").fetchone()
+        stored = json.loads(row[0]) if row else WHOLE
+        if stored != first.get("views", stored):
+            raise ValueError(f"{self.path} was made with the views {stored!r} meanwhile; enroll again")
 
     def settings(self) -> dict[str, Any]:
         """Give what `configure` stored."""

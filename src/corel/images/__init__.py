@@ -19,8 +19,13 @@ from corel.images._stream import Batch as Batch
 from corel.images._stream import Stream as Stream
 from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
+from corel.images._views import VIEWS as VIEWS
+from corel.images._views import WHOLE as WHOLE
+from corel.images._views import check_views as check_views
+from corel.images._views import views_of as views_of
 
 __all__ = [
-    "Batch", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "content_hash",
-    "data_folder", "find_files", "from_document", "has_test_split", "one_ahead", "open", "read_photo", "stream",
+    "VIEWS", "WHOLE", "Batch", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream",
+    "check_views", "content_hash", "data_folder", "find_files", "from_document", "has_test_split", "one_ahead", "open",
+    "read_photo", "stream", "views_of",
 ]  # fmt: skip
