@@ -30,7 +30,7 @@ def halves(images: ImageSet, scored: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     by_class = [rng.permutation(np.flatnonzero(images.labels == c)) for c in range(len(images.classes))]
     parts = slice(scored), slice(scored, scored + POOL)
-    return tuple(images.pixels[np.concatenate([rows[part] for rows in by_class])] for part in parts)  # type: ignore[return-value]
+    return tuple(images.pixels[np.concatenate([rows[part] for rows in by_class])] for part in parts)
 
 
 def measure(backbone: Backbone, dataset: str, data: Path) -> dict[str, dict[str, float]]:

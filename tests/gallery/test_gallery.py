@@ -526,4 +526,4 @@ def test_views_have_the_size_of_the_image(name: str, count: int) -> None:
 
 def test_views_of_vectors_are_refused() -> None:
     with pytest.raises(ValueError, match="views must be whole"):
-        list(corel.images.views_of(np.zeros((2, 5), np.float32), "mirror"))  # type: ignore[arg-type]
+        list(corel.images.views_of(np.zeros((2, 5), np.float32), "mirror"))
