@@ -13,3 +13,8 @@ from ._checks import METHODS as METHODS
 from ._estimator import OneClass as OneClass
 from ._explain import Explanation as Explanation
 from ._sets import prediction_sets as prediction_sets
+from ._split import Split as Split
+from ._split import calibrating_size as calibrating_size
+from ._split import least_calibrating as least_calibrating
+from ._split import split_p_values as split_p_values
+from ._split import strict_limit as strict_limit
