@@ -11,6 +11,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 import zipfile
@@ -46,10 +47,19 @@ def environment(folder: Path, *packages: str | Path) -> Path:
     return python
 
 
-def build(python: Path, out: Path) -> dict[str, str]:
+def export(folder: Path) -> Path:
+    """Unpack the last commit: what is not committed is not released."""
+    archive = folder / "source.tar"
+    run("git", "-C", ROOT, "archive", "HEAD", "--output", archive)
+    with tarfile.open(archive) as opened:
+        opened.extractall(folder / "source", filter="data")
+    return folder / "source"
+
+
+def build(python: Path, source: Path, out: Path) -> dict[str, str]:
     """Build wheel and sdist; gives each file's SHA-256. Times in them are the last commit's."""
     epoch = run("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
-    run(python, "-m", "build", "--outdir", out, ROOT, SOURCE_DATE_EPOCH=epoch)
+    run(python, "-m", "build", "--outdir", out, source, SOURCE_DATE_EPOCH=epoch)
     return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in sorted(out.iterdir())}
 
 
@@ -83,8 +93,8 @@ def main() -> None:
     only = parser.parse_args().only
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        builder = environment(folder / "builder", "build")
-        once, again = (build(builder, folder / name) for name in ("once", "again"))
+        builder, source = environment(folder / "builder", "build"), export(folder)
+        once, again = (build(builder, source, folder / name) for name in ("once", "again"))
         if once != again:
             sys.exit(f"two builds differ: {once} and {again}")
         print("built twice, equal byte for byte:", *once)

@@ -32,6 +32,14 @@ def pictures(color: str, count: int, start: int = 0) -> list[File]:
     return [picture(color, start + i) for i in range(count)]
 
 
+def halves() -> File:
+    """A photo that is red on the left and green on the right."""
+    pixels = np.concatenate([np.tile(hue(channel, 1, seed=5)[0], (6, 6, 1)) for channel in (0, 1)], axis=1)
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, "PNG")
+    return "halves.png", content.getvalue()
+
+
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backbone in a file that tells hues apart though nobody trained it."""

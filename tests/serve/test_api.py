@@ -12,8 +12,10 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
+import corel
+from corel.backbone import Backbone
 from corel.gallery import Gallery
-from tests.serve.conftest import picture, pictures
+from tests.serve.conftest import halves, picture, pictures
 from tests.serve.servers import Server
 
 Start = Callable[..., Server]
@@ -176,3 +178,19 @@ def test_numbers_for_prometheus(server: Server) -> None:
     assert "corel_batch_images_sum" in text
     assert 'corel_images_total{outcome="scored"}' in text
     assert "made/up" not in text
+
+
+def test_a_thing_is_found_in_photos(server: Server, encoder: Path) -> None:
+    name, content = halves()
+    answer = server.post("/v1/find", [(name, content), picture("green", 3)], box="4,4,36,36")
+    (expected, other) = corel.find(
+        content, (4, 4, 36, 36), others=[picture("green", 3)[1]], backbone=Backbone.load(encoder)
+    )
+    assert [each["name"] for each in answer.json["photos"]] == [name, "green-3.png"]
+    for each, found in zip(answer.json["photos"], (expected, other), strict=True):
+        np.testing.assert_allclose(each["p_values"], found.p_values, atol=1e-4)
+        np.testing.assert_array_equal(each["columns"], found.columns)
+    by_class = server.post("/v1/find", [(name, content)], name="red").json["photos"][0]
+    kept = np.array(by_class["p_values"]) > 0.05
+    middle = kept.shape[1] // 2
+    assert kept[:, : middle - 2].mean() > 0.5 > kept[:, middle + 2 :].mean()

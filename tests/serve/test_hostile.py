@@ -61,7 +61,7 @@ def cut(body_and_headers: tuple[bytes, dict[str, str]], at: float) -> tuple[byte
 
 
 TRUNCATED = picture("red", 1)[1][:-200]
-SCORE, ENROLL = "/v1/score", "/v1/exemplars?name=x"
+SCORE, ENROLL, FIND = "/v1/score", "/v1/exemplars?name=x", "/v1/find"
 BAD_NAMES = ["a/b", "a\\b", " a", "a\n", "\x07", "", " ", "x" * 101, "\u202e"]
 
 # what, method, path, body and headers, status, reason
@@ -74,6 +74,15 @@ TABLE: list[tuple[str, str, str, tuple[bytes, dict[str, str]], int, str]] = [
     ("an SVG", "POST", SCORE, multipart(("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>")), 422, "unreadable"),
     ("no file", "POST", ENROLL, multipart(), 422, "no-image"),
     ("no file but fields", "POST", SCORE, multipart(calibration="x"), 422, "no-image"),
+    ("a search for nothing", "POST", FIND, multipart(picture("red", 1)), 422, "refused"),
+    ("a search for two things", "POST", FIND, multipart(picture("red", 1), box="0,0,9,9", name="red"), 422, "refused"),
+    ("a box of words", "POST", FIND, multipart(picture("red", 1), box="a,b,c,d"), 422, "refused"),
+    ("a box outside", "POST", FIND, multipart(picture("red", 1), box="40,40,20,20"), 422, "refused"),
+    ("a box of the largest numbers", "POST", FIND, multipart(picture("red", 1), box="0,0,99999999,1"), 422, "refused"),
+    ("a search in no photo", "POST", FIND, multipart(box="0,0,9,9"), 422, "photos"),
+    ("a search for no class", "POST", FIND, multipart(picture("red", 1), name="nobody"), 404, "class"),
+    ("a search in a bomb", "POST", FIND, multipart(("bomb.png", bomb(20_000, 20_000)), name="red"), 422, "refused"),
+    ("a search in a text", "POST", FIND, multipart(("a.png", b"text"), name="red"), 422, "refused"),
     ("too many files", "POST", ENROLL, multipart(*pictures("red", 9)), 413, "files"),
     ("10,000 tiny files", "POST", ENROLL, multipart(*[("a", b"x")] * 1400), 413, "files"),
     ("too many fields", "POST", SCORE, multipart(hash=["a"] * 1001), 413, "fields"),

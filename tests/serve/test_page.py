@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from corel.gallery import Gallery
 from tests._axe import axe_source
 from tests._browser import open_browser
-from tests.serve.conftest import picture, pictures
+from tests.serve.conftest import halves, picture, pictures
 from tests.serve.servers import Factory, File, Server
 
 Scheme = Literal["light", "dark"]
@@ -35,6 +35,13 @@ DROP = """([selector, files]) => {
   }
   document.querySelector(selector).dispatchEvent(
     new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
+}"""
+
+PASTE = """content => {
+  const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([bytes], "pasted.png", {type: "image/png"}));
+  document.dispatchEvent(new ClipboardEvent("paste", {clipboardData: transfer, bubbles: true, cancelable: true}));
 }"""
 
 
@@ -190,6 +197,53 @@ def test_a_class_is_cleaned_renamed_and_forgotten(tab: Page, server: Server) -> 
     assert "jewels" not in server.classes()
 
 
+def test_photos_come_from_camera_folder_and_clipboard(tab: Page, server: Server, tmp_path: Path) -> None:
+    tab.get_by_role("button", name="New class").click()
+    tab.get_by_label("What is on the photos?").fill("by hand")
+    dialog = tab.locator("dialog").first
+    dialog.get_by_role("button", name="Camera").click()
+    expect(tab.locator("video")).not_to_have_js_property("videoWidth", 0)
+    tab.get_by_role("button", name="Take a photo").click()
+    tab.get_by_role("button", name="Use this photo").click()
+    expect(dialog.get_by_role("button", name="Enroll 1 photo")).to_be_visible()
+
+    for name, content in pictures("blue", 2, 900):
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "notes.txt").write_text("no photo")
+    with tab.expect_file_chooser() as chosen:
+        dialog.get_by_role("button", name="Folder…").click()
+    chosen.value.set_files(tmp_path)
+    expect(tab.get_by_text("1 of 3 files are no images.")).to_be_visible()
+
+    tab.evaluate(PASTE, base64.b64encode(picture("blue", 950)[1]).decode())
+    dialog.get_by_role("button", name="Enroll 4 photos").click()
+    expect(tab.locator("[data-class='by hand']")).to_be_visible(timeout=SLOW)
+    assert server.classes()["by hand"] == 4
+    server.ask("DELETE", "/v1/classes?name=by%20hand")
+
+
+def test_a_thing_is_found_by_drawing_a_box(tab: Page) -> None:
+    tab.get_by_role("link", name="Find").click()
+    drop(tab, [halves(), picture("green", 3)])
+    canvas = tab.locator(".finds canvas").first
+    place = canvas.bounding_box()
+    assert place is not None
+    tab.mouse.move(place["x"] + 0.05 * place["width"], place["y"] + 0.1 * place["height"])
+    tab.mouse.down()
+    tab.mouse.move(place["x"] + 0.4 * place["width"], place["y"] + 0.9 * place["height"])
+    tab.mouse.up()
+    assert int(tab.get_by_label("width").input_value()) > 20
+    tab.get_by_role("button", name="Find it").click()
+    expect(tab.locator(".finds li").first).to_contain_text("of the photo", timeout=SLOW)
+    first, second = (float(each.get_attribute("data-share") or "nan") for each in tab.locator(".finds li").all())
+    assert 0.25 < first < 0.75
+    assert second < first
+    tab.get_by_label("Look for").select_option("green")
+    tab.get_by_role("button", name="Find it").click()
+    expect(tab.locator(".finds li").nth(1)).not_to_have_attribute("data-share", str(second), timeout=SLOW)
+    assert float(tab.locator(".finds li").nth(1).get_attribute("data-share") or "nan") > 0.5
+
+
 @pytest.mark.parametrize(
     ("width", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (PHONE, "light"), (DESKTOP, "dark")]
 )
@@ -207,6 +261,10 @@ def test_every_section_fits_and_is_accessible(browser: Browser, server: Server, 
         expect(page.locator(".voters img").first).to_be_visible(timeout=SLOW)
         found["why"] = page.evaluate(AXE)
         page.keyboard.press("Escape")
+        page.get_by_role("link", name="Find").click()
+        drop(page, [halves()])
+        expect(page.locator(".finds canvas")).to_be_visible()
+        found["find"] = page.evaluate(AXE)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.goto(f"{server.url}/#/classes")
         page.get_by_role("button", name="New class").click()

@@ -17,6 +17,7 @@ from corel._version import __version__
 from corel.gallery import Exemplar
 from corel.gallery import Scores as GalleryScores
 from corel.images import Skipped
+from corel.serve import _finding
 from corel.serve import _schema as schema
 from corel.serve._memory import Prepared
 from corel.serve._problems import Refused
@@ -169,6 +170,16 @@ async def explain(request: Request, site: SiteOf) -> schema.Explanation:
         raise ValueError(f"one image is explained at a time, got {len(found)}")
     reasons = [await _reasons(site, items[0], name) for name in names]
     return schema.Explanation(hash=items[0].hash, classes=reasons)
+
+
+@router.post("/find", openapi_extra=_takes_images(box="left,top,width,height in the first photo", name="or a class"))
+async def find(request: Request, site: SiteOf) -> schema.FoundPhotos:
+    """Show where in photos the thing is that a box of the first one marks, or a class names."""
+    async with site.form(request) as form:
+        wanted, photos = _finding.wanted(form), _finding.photos(form, site.config.limits.pixels)
+        found = await site.find(lambda: _finding.search(site.studio, wanted, photos))
+    site.metrics.images.labels("searched").inc(len(found))
+    return schema.FoundPhotos(photos=found)
 
 
 async def _reasons(site: Site, item: Prepared, name: str) -> schema.Reasons:

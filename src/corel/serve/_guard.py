@@ -26,7 +26,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD"})
 OPEN_PATHS = frozenset({"/", "/login", "/healthz", "/readyz"})
 OPEN_FOLDER = "/page/"
 # Changes nothing in the gallery, though it is posted.
-READING_POSTS = frozenset({"/v1/score", "/v1/explain", "/login", "/logout"})
+READING_POSTS = frozenset({"/v1/score", "/v1/explain", "/v1/find", "/login", "/logout"})
 
 
 class Guard:

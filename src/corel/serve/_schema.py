@@ -163,6 +163,23 @@ class Explanation(BaseModel):
     classes: list[Reasons]
 
 
+class FoundPhoto(BaseModel):
+    """Where in a photo the thing is: p-values of windows, which a rate cuts off."""
+
+    name: str
+    width: int
+    height: int
+    rows: list[float] = Field(description="the pixel rows that the windows are centered on")
+    columns: list[float] = Field(description="the pixel columns that they are centered on")
+    p_values: list[list[float]] = Field(description="one row of windows after the other")
+
+
+class FoundPhotos(BaseModel):
+    """All photos of a search, in the order in which they were sent."""
+
+    photos: list[FoundPhoto]
+
+
 class Rename(BaseModel):
     """A class's new name."""
 

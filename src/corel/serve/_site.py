@@ -24,6 +24,7 @@ from corel.serve._uploads import Form, read_form
 from corel.serve._worker import Worker
 
 Value = TypeVar("Value")
+MOST_SEARCHES = 8  # in line; each holds its photos in memory
 MOST_READS = 1_000  # in line; a page asks for a screen of thumbnails at once
 
 
@@ -37,6 +38,8 @@ class Site:
         )
         # Lists and thumbnails do not wait for the encoder.
         self.reader: Worker[Prepared, Scores] = Worker(self.studio.score, waiting=MOST_READS)
+        # A search takes seconds; nobody else waits for it.
+        self.finder: Worker[Prepared, Scores] = Worker(self.studio.score, waiting=MOST_SEARCHES)
         self.draining = False
         self.running = 0
         self.failure: Exception | None = None
@@ -54,11 +57,13 @@ class Site:
         self._decoders = anyio.CapacityLimiter(os.cpu_count() or 1)
         self.worker.start()
         self.reader.start()
+        self.finder.start()
         opening = asyncio.create_task(self._open())
         yield
         opening.cancel()
         self.worker.stop(0.5)
         self.reader.stop(0.5)
+        self.finder.stop(0.5)
 
     async def _open(self) -> None:
         try:
@@ -107,6 +112,10 @@ class Site:
     async def read(self, call: Callable[[], Value]) -> Value:
         """Read from the gallery, off the event loop and beside the encoder."""
         return await self.reader.run(call)
+
+    async def find(self, call: Callable[[], Value]) -> Value:
+        """Search photos, one request after the other."""
+        return await self.finder.run(call)
 
     async def work(self, call: Callable[[], Value]) -> Value:
         """Encode, or change the gallery, in line with all who do."""

@@ -117,7 +117,7 @@ class Studio:
 
     def prepare(self, name: str, file: BinaryIO) -> Prepared | images.Skipped:
         """Decode one upload to the encoder's size; what cannot be decoded gets its reason."""
-        if _pixels(file) > self._config.limits.pixels:
+        if pixels(file) > self._config.limits.pixels:
             return images.Skipped(name, f"has more than {self._config.limits.pixels:,} pixels")
         try:
             batch = next(iter(images.stream(file.read(), self._preparation)))
@@ -164,7 +164,7 @@ class Studio:
 
     def exemplars(self, name: str) -> list[Exemplar]:
         """Give a class's exemplars."""
-        self._check_class(name)
+        self.check_class(name)
         return self.gallery.exemplars(name)
 
     def thumbnail(self, name: str, digest: str) -> bytes:
@@ -194,7 +194,7 @@ class Studio:
 
     def explain(self, prepared: Prepared, name: str) -> Reasons:
         """Tell which exemplars of a class speak for an image, the most important first."""
-        self._check_class(name)
+        self.check_class(name)
         found = self.gallery.explain(_image_set([prepared]), name)
         voters = [Voter(exemplar, share) for exemplar, share in found.comparisons[0].voters(len(found.exemplars))]
         return Reasons(name, found.score, found.p_value, len(found.exemplars), voters)
@@ -216,7 +216,7 @@ class Studio:
 
     def forget(self, name: str) -> int:
         """Forget a class, for good; what was removed from it before goes too."""
-        self._check_class(name)
+        self.check_class(name)
         self._removed.drop_class(name)
         count = self.gallery.forget(name)
         self._drop_pictures(name)
@@ -224,7 +224,7 @@ class Studio:
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name."""
-        self._check_class(name)
+        self.check_class(name)
         count = self.gallery.rename(name, new)
         self._drop_pictures(name)
         return count
@@ -241,7 +241,8 @@ class Studio:
         self._covers.pop(name, None)
         self._thumbnails.drop(name)
 
-    def _check_class(self, name: str) -> None:
+    def check_class(self, name: str) -> None:
+        """Refuse a class that is not there."""
         if name not in self.gallery.classes():
             raise Refused(HTTPStatus.NOT_FOUND, "class", f"there is no class {name!r}")
 
@@ -260,7 +261,7 @@ def _part(scores: Scores, rows: slice) -> Scores:
     return replace(scores, **chosen)
 
 
-def _pixels(file: BinaryIO) -> int:
+def pixels(file: BinaryIO) -> int:
     """Read an image's size from its head, 0 if it has none: then the decoder says what is wrong."""
     try:
         with Image.open(file, formats=MEASURED) as picture:

@@ -59,6 +59,8 @@ export async function score(files, hashes = []) {
   return { ...answer, calibration };
 }
 export const explain = (file, names) => ask("POST", "explain", { body: form([file], { name: names }) });
+/** Search photos for what `fields` name: a box of the first one, or a class. */
+export const find = async (files, fields) => (await ask("POST", "find", { body: form(files, fields) })).photos;
 
 /** Wait until the encoder is loaded. */
 export async function ready() {

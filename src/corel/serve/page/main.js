@@ -7,9 +7,10 @@ import * as classes from "./classes.js";
 import * as client from "./client.js";
 import { attempt, h, toast } from "./dom.js";
 import { dropped, pasted } from "./files.js";
+import * as find from "./find.js";
 import * as recognize from "./recognize.js";
 
-const SECTIONS = [classes, recognize, classPage];
+const SECTIONS = [classes, recognize, find, classPage];
 const main = document.getElementById("main");
 const tabs = document.getElementById("tabs");
 const cover = document.getElementById("drop");

@@ -1,11 +1,12 @@
 // Recognize: photos with their verdicts; a slider that decides anew, and corrections.
 
-import { board, RATES } from "./board.js";
+import { board } from "./board.js";
 import * as client from "./client.js";
 import { saveCsv } from "./csv.js";
 import { attempt, counted, dialog, fileName, h, nameField, percent, shownP, toast } from "./dom.js";
 import { decide } from "./decide.js";
 import { chooser, portions, preview } from "./files.js";
+import { slider } from "./rate.js";
 import { explain } from "./why.js";
 
 export const id = "recognize";
@@ -51,7 +52,8 @@ export function mount(root) {
   root.append(
     h("div", { className: "head" }, h("h1", {}, "Recognize")),
     h("div", { className: "zone" }, h("p", {}, "Drop or paste photos here, or"), chooser(add)),
-    slider(), tools, grid, tray);
+    slider(rate => `${percent(rate)}: at most about 1 in ${Math.round(1 / rate)} photos of known things is called a stranger`),
+    tools, grid, tray);
 
   function arrange() {
     const found = photos.filter(shown).sort(SORTS[sort][1]);
@@ -95,21 +97,6 @@ export function mount(root) {
 }
 
 const shown = photo => filter === "all" || photo.verdict === filter;
-
-function slider() {
-  const said = h("output", { htmlFor: "rate" });
-  const tell = () => {
-    const one = Math.round(1 / board.rate);
-    said.textContent = `${percent(board.rate)}: at most about 1 in ${one} photos of known things is called a stranger`;
-    range.setAttribute("aria-valuetext", said.textContent);
-  };
-  const range = h("input", {
-    id: "rate", type: "range", min: 0, max: RATES.length - 1, step: 1, value: RATES.indexOf(board.rate),
-    oninput: event => { board.setRate(RATES[event.target.value]); tell(); },
-  });
-  tell();
-  return h("div", { className: "slider" }, h("label", { htmlFor: "rate" }, "Rate"), range, said);
-}
 
 /** Put photos on the list and score them. */
 async function add(files) {
