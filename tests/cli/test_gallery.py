@@ -113,6 +113,9 @@ def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
         (["classes", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "green", "--hash", "00000000"], "begins with '00000000'"),
+        (["forget", "GALLERY", "green", "none.png"], "no exemplar has a file called 'none.png'"),
+        (["forget", "GALLERY", "green", "31"], "no position 31"),
+        (["audit", "GALLERY", "gren"], "did you mean 'green'?"),
     ],
 )
 def test_bad_input_is_a_sentence_exit_code_2_and_changes_nothing(
@@ -287,3 +290,21 @@ def test_the_table_shows_the_whole_set(corel: Corel, gallery: Path, photos: Path
     stranger = corel("score", gallery, classes / "blue" / "00.png").stdout.splitlines()[1].split()
     assert stranger[1] == "stranger"
     assert stranger[2] in ("(red)", "(green)")
+
+
+def test_audit_names_what_does_not_belong_and_forget_takes_its_position(
+    corel: Corel, gallery: Path, photos: Path, tmp_path: Path
+) -> None:
+    corel("enroll", gallery, "red", photos / "classes" / "blue" / "00.png")
+    shown = corel("audit", gallery, "red", "-n", 3).stdout.splitlines()
+    assert shown[0].endswith("more than 3 deviations below the median of the class")
+    assert shown[3].split()[:2] == ["1", "red"]
+    assert shown[3].endswith("blue/00.png")
+    assert len(shown) == 6
+    found = json.loads(corel("audit", gallery, "--json").stdout)
+    assert len(found["exemplars"]) == 61
+    assert (found["exemplars"][0]["position"], found["exemplars"][0]["odd"]) == (1, True)
+    assert corel("forget", gallery, "red", "1").stdout == "red: 1 forgotten\n"
+    assert corel("forget", gallery, "red", "00.png", "red/01.png").stdout == "red: 2 forgotten\n"
+    sources = [each["source"] for each in json.loads(corel("classes", gallery, "red", "--json").stdout)["exemplars"]]
+    assert [Path(each).name for each in sources] == [f"{i:02}.png" for i in range(2, 30)]

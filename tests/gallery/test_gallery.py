@@ -185,7 +185,7 @@ def test_another_process_s_change_is_seen(path: Path, backbone: Backbone) -> Non
 def test_forgetting_is_all_or_nothing(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         known = gallery.exemplars("red")[0].hash
-        with pytest.raises(ValueError, match="no exemplars have a hash that begins with 'ffffffff'"):
+        with pytest.raises(ValueError, match="a hash that begins with 'ffffffff'"):
             gallery.forget("red", [known, "ffffffff"])
         with pytest.raises(ValueError, match="at least 6 letters"):
             gallery.forget("red", [known[:2]])

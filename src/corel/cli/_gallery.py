@@ -30,6 +30,7 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
+LONGEST_POSITION = 6  # digits from which on a number is the beginning of a hash
 NOT_A_PHOTOGRAPH = "not a photograph"
 PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
 
@@ -41,7 +42,7 @@ def register(app: typer.Typer) -> None:
         (score, "corel score animals.gallery new/*.jpg --rate 0.01 --format csv"),
         (explain, "corel explain animals.gallery new/a.jpg cat --out why.png"),
         (classes, "corel classes animals.gallery cat"),
-        (forget, "corel forget animals.gallery cat --hash 3fa9c1"),
+        (forget, "corel forget animals.gallery cat b.jpg"),
     ):
         app.command(rich_help_panel=PANEL, epilog=f"Example: {example}")(command)
 
@@ -224,20 +225,34 @@ def classes(
 def forget(
     gallery: GalleryFile,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The class.")],
+    which: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WHICH]...",
+            help="Only these: a file's name, the beginning of a hash, or a position in `corel audit`.",
+        ),
+    ] = None,
     hashes: Annotated[
         list[str] | None, typer.Option("--hash", help="Only this exemplar (or the beginning of its hash); repeatable.")
     ] = None,
+    backbone: BackboneName = None,
     as_json: Json = False,
 ) -> None:
     """Forget a class, or some of its exemplars; their latents and thumbnails are overwritten in the file."""
     from corel.gallery import Gallery
 
-    with Gallery.open(gallery) as opened:
-        count = opened.forget(name, hashes or None)
+    chosen = [*map(_position_or_name, which or []), *(hashes or [])]
+    with Gallery.open(gallery, backbone) as opened:
+        count = opened.forget(name, chosen or None)
     if as_json:
         _print_json(forgotten=count)
     else:
         typer.echo(f"{name}: {count:,} forgotten")
+
+
+def _position_or_name(word: str) -> str | int:
+    """Read a small number as a position: hashes are longer, and files have an ending."""
+    return int(word) if word.isdecimal() and word.isascii() and len(word) < LONGEST_POSITION else word
 
 
 def _flat(arguments: Sequence[str]) -> Sequence[str]:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from corel import images as sources
 from corel._errors import ArgumentError
-from corel._terminal import printable
 from corel.gallery import _backbone_lookup, _blanks
+from corel.gallery._audit import Audit, audit_classes
+from corel.gallery._chosen import chosen_hashes
 from corel.gallery._comparison import compare, compared_classes
 from corel.gallery._explanation import Explanation
-from corel.gallery._items import class_names, thumbnail
+from corel.gallery._items import class_names, encoded
 from corel.gallery._kept import Kept, Row, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
@@ -31,9 +32,6 @@ from corel.gallery._verdicts import Verdict
 if TYPE_CHECKING:
     from corel.backbone import Backbone
     from corel.oneclass import ClassBank
-
-# A shorter beginning of a hash is too easily that of another exemplar.
-SHORTEST_HASH = 6
 
 
 @dataclass(frozen=True)
@@ -207,11 +205,13 @@ class Gallery:
         classes: list[str] = []
         hashes: list[str] = []
         skipped: list[sources.Skipped] = []
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")  # one time for all: the audit goes by it
         with Spool(self._store.path) as spool:
             for batch in self._stream(images, "enrolling", strict=strict, progress=progress):
                 skipped += batch.skipped
                 names = class_names(batch, name)
-                for exemplar in self._encoded(batch, names):
+                embedding = self.backbone.embed(batch.values, views=self.views)
+                for exemplar in encoded(batch, names, now, *embedding):
                     spool.add(exemplar)
                     hashes.append(exemplar.hash)
                 classes += names
@@ -224,15 +224,30 @@ class Gallery:
         elsewhere = self._elsewhere(hashes, classes)
         return Enrolment(counts, len(added) - sum(added), tuple(skipped), elsewhere)
 
-    def forget(self, name: str, hashes: Sequence[str] | None = None) -> int:
-        """Remove a class, or those of its exemplars whose hashes begin so; gives how many were removed.
+    def forget(self, name: str, which: Sequence[str | int] | None = None) -> int:
+        """Remove a class, or some of its exemplars; gives how many were removed.
 
+        `which` are names of files, beginnings of hashes, or positions in the audit as it is now, of which 1 fits worst.
         What is forgotten is overwritten in the file, not merely unlinked.
         """
         exemplars = self.exemplars(name)
-        if hashes is None:
+        if which is None:
             return self._store.remove(name)
-        return self._store.remove(name, [_complete(each, exemplars) for each in hashes])
+        return self._store.remove(name, chosen_hashes(which, exemplars, lambda: self._ranked(name)))
+
+    def audit(self, name: str | None = None, *, fits_only: bool = False) -> Audit:
+        """List the exemplars of a class (default: of every class) with how badly they fit, the worst first.
+
+        It also finds near-duplicates and tests later enrollments against earlier ones; `fits_only` leaves these out.
+        """
+        if name is not None:
+            self.exemplars(name)  # which says that there is no such class
+        kept = self._bank()
+        chosen = [c for c, each in enumerate(kept.names) if name in (None, each)]
+        return audit_classes(kept, lambda c: self._exemplars_of(kept, c), chosen, fits_only=fits_only)
+
+    def _ranked(self, name: str) -> list[Exemplar]:
+        return [each.exemplar for each in self.audit(name, fits_only=True).fits]
 
     def restore(self, exemplars: Sequence[Exemplar]) -> int:
         """Put back exemplars that were forgotten, all or none; gives how many were not there."""
@@ -378,28 +393,3 @@ class Gallery:
         if features is None:
             raise ValueError(f"{self._store.path} lacks the features that its score compares; enroll its images anew")
         return features
-
-    def _encoded(self, batch: sources.Batch, names: Sequence[str]) -> Iterator[Exemplar]:
-        latents, features = self.backbone.embed(batch.values, views=self.views)
-        if bad := np.flatnonzero(~np.isfinite(latents).all(axis=1)).tolist():
-            raise ValueError(
-                f"the latent of {batch.names[bad[0]]} is not finite; leave it out, or use another backbone"
-            )
-        same = features.shape == latents.shape and np.array_equal(features, latents)  # nothing to keep beside them
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        for i, (name, value) in enumerate(zip(names, batch.values, strict=True)):
-            known = (name, sources.content_hash(value).hex(), printable(batch.names[i]), now)
-            yield Exemplar(*known, latents[i], thumbnail(value), None if same else features[i])
-
-
-def _complete(beginning: str, exemplars: Sequence[Exemplar]) -> str:
-    """Find the one exemplar whose hash begins so."""
-    if len(beginning) < SHORTEST_HASH:
-        raise ValueError(f"give at least {SHORTEST_HASH} letters of a hash, not {beginning!r}")
-    found = [each.hash for each in exemplars if each.hash.startswith(beginning)]
-    if len(found) != 1:
-        raise ValueError(
-            f"{len(found) or 'no'} exemplars have a hash that begins with {beginning!r}; "
-            "`corel classes GALLERY NAME` lists them"
-        )
-    return found[0]

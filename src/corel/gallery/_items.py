@@ -1,19 +1,24 @@
-"""What a gallery keeps of an enrolled item: its class's name, a hash, a small picture."""
+"""What a gallery keeps of an enrolled item: its class's name, a hash, what was encoded, a small picture."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, features
+from PIL import Image
+from PIL import features as pillow
 
+from corel._terminal import printable
 from corel.gallery._names import check_name
-from corel.images import Batch
+from corel.gallery._store import Exemplar
+from corel.images import Batch, content_hash
 
 LARGEST = 96  # pixels: as large as anybody looks at an exemplar
 # A JPEG's tables alone take more than a whole WebP of 32 × 32 pixels.
-FORMAT = "WEBP" if features.check("webp") else "JPEG"
+FORMAT = "WEBP" if pillow.check("webp") else "JPEG"
 
 
 def class_names(batch: Batch, name: str | None) -> list[str]:
@@ -24,6 +29,18 @@ def class_names(batch: Batch, name: str | None) -> list[str]:
         raise ValueError("these items have no labels; name the class, or give images in one folder a class")
     # Names hold no slash, but datasets' labels do: Fashion-MNIST's T-shirt/top becomes T-shirt-top.
     return [check_name(label.replace("/", "-")) for label in batch.labels or ()]
+
+
+def encoded(
+    batch: Batch, names: Sequence[str], now: str, latents: NDArray[np.float32], features: NDArray[np.float32]
+) -> Iterator[Exemplar]:
+    """Make exemplars of a batch that was encoded; a latent that is not finite is refused."""
+    if bad := np.flatnonzero(~np.isfinite(latents).all(axis=1)).tolist():
+        raise ValueError(f"the latent of {batch.names[bad[0]]} is not finite; leave it out, or use another backbone")
+    same = features.shape == latents.shape and np.array_equal(features, latents)  # nothing to keep beside them
+    for i, (name, value) in enumerate(zip(names, batch.values, strict=True)):
+        known = (name, content_hash(value).hex(), printable(batch.names[i]), now)
+        yield Exemplar(*known, latents[i], thumbnail(value), None if same else features[i])
 
 
 def thumbnail(value: NDArray[Any]) -> bytes | None:

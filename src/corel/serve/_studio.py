@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from corel import images
-from corel.gallery import Exemplar, Gallery, Scores
-from corel.oneclass import ClassBank, backbone_settings
+from corel.gallery import Exemplar, Fit, Gallery, Scores
 from corel.serve._config import Config
 from corel.serve._memory import Kept, Prepared, Removed, Thumbnails
 from corel.serve._problems import Refused
 
 COVER, COVER_SECONDS = 6, 30.0  # thumbnails on a class's card, and how long they stay
 THUMBNAIL_BYTES = 64_000_000
-MAD_TO_DEVIATION = 1.4826
-ODD_DEVIATIONS = 3.0
 MEASURED = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")  # formats whose head says how large the image is
 
 
@@ -38,15 +35,6 @@ class Card:
     name: str
     exemplars: int
     cover: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """An exemplar and how well the rest of its class explains it; `odd` if far below what is usual there."""
-
-    exemplar: Exemplar
-    score: float
-    odd: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,17 +168,8 @@ class Studio:
 
     def audit(self, name: str) -> list[Fit]:
         """Give a class's exemplars with how well they fit, the odd ones first."""
-        exemplars = self.exemplars(name)
-        latents = np.stack([each.latent for each in exemplars])
-        bank = ClassBank(latents, np.array([0, len(latents)]), **backbone_settings(self.gallery.backbone))
-        scores = bank.leave_one_out()
-        median = float(np.median(scores))
-        spread = MAD_TO_DEVIATION * float(np.median(np.abs(scores - median)))
-        lowest = median - ODD_DEVIATIONS * spread
-        return [
-            Fit(exemplars[i], float(scores[i]), bool(scores[i] < lowest))
-            for i in np.argsort(scores, kind="stable").tolist()
-        ]
+        self._check_class(name)
+        return self.gallery.audit(name, fits_only=True).fits
 
     def explain(self, prepared: Prepared, name: str) -> Reasons:
         """Tell which exemplars of a class speak for an image, the most important first."""

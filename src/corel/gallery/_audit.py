@@ -1,0 +1,111 @@
+"""Exemplars that may not belong: those that fit badly, copies, and enrollments that differ from earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel.gallery._duplicates import Duplicate, near_duplicates
+from corel.gallery._kept import Kept
+from corel.gallery._later import Later, compare_enrollments
+from corel.gallery._store import Exemplar
+
+if TYPE_CHECKING:
+    from corel.oneclass import ClassBank
+
+MAD_TO_DEVIATION = 1.4826  # a normal distribution's deviation in median absolute deviations
+ODD_DEVIATIONS = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An exemplar and how well the rest of its class explains it.
+
+    Attributes:
+        exemplar: the exemplar.
+        position: its place in its class; 1 fits worst. `Gallery.forget` takes it.
+        score: its score by the other exemplars of its class.
+        gap: how many deviations below the median of its class the score is; the deviation is 1.4826·MAD.
+        likelier: the class that it is more like than its own; None where there is none.
+        background: whether the background is more like it than its own class is.
+
+    """
+
+    exemplar: Exemplar
+    position: int
+    score: float
+    gap: float
+    likelier: str | None
+    background: bool
+
+    @property
+    def odd(self) -> bool:
+        """Whether the score is far below what is usual in the class; this is no test, and has no significance."""
+        return self.gap > ODD_DEVIATIONS
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What may not belong in a class, or in any class of a gallery.
+
+    Attributes:
+        fits: all exemplars, the largest gap first.
+        duplicates: pairs of exemplars that show nearly the same picture.
+        later: enrollments compared with what the class held before them.
+
+    """
+
+    fits: list[Fit]
+    duplicates: list[Duplicate]
+    later: list[Later]
+
+
+def audit_classes(
+    kept: Kept, read: Callable[[int], list[Exemplar]], chosen: Sequence[int], *, fits_only: bool
+) -> Audit:
+    """Audit the classes of these numbers; `read` gives the exemplars of one."""
+    exemplars = {c: read(c) for c in (chosen if fits_only else range(len(kept.names)))}
+    fits = [each for c in chosen for each in _fits(kept, c, exemplars[c])]
+    fits.sort(key=lambda each: (-each.gap, each.exemplar.name, each.position))
+    if fits_only:
+        return Audit(fits, [], [])
+    later = [each for c in chosen for each in compare_enrollments(kept.bank, c, exemplars[c])]
+    names = {kept.names[c] for c in chosen}
+    everything = [each for c in exemplars for each in exemplars[c]]
+    return Audit(fits, near_duplicates(everything, kept.bank.exemplars, names), later)
+
+
+def _fits(kept: Kept, index: int, exemplars: Sequence[Exemplar]) -> list[Fit]:
+    """Give a class's exemplars, the lowest score first."""
+    bank, rows = kept.bank, slice(*kept.bank.offsets[index : index + 2])
+    scores, likeness = bank.leave_one_out()[rows], _likeness(bank, index)
+    gaps, best = _gaps(scores), likeness.argmax(axis=1)
+    # Both scores with a background are logarithms of ratios to it: below zero, the background is likelier.
+    return [
+        Fit(
+            exemplars[i], place, float(scores[i]), float(gaps[i]),
+            None if best[i] == index else kept.names[best[i]], bool(likeness[i, index] < 0),
+        )
+        for place, i in enumerate(np.argsort(scores, kind="stable").tolist(), start=1)
+    ]  # fmt: skip
+
+
+def _likeness(bank: ClassBank, index: int) -> NDArray[np.float64]:
+    """Compare the exemplars of one class with all classes ``[m, C]``, themselves left out."""
+    rows = slice(*bank.offsets[index : index + 2])
+    likeness = bank.likeness(bank.exemplars[rows])
+    likeness[:, index] = bank.peer_likeness(bank.sizes - 1)[rows]
+    return likeness
+
+
+def _gaps(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Deviations below the median; where more than half of the scores are equal, any other is infinitely far."""
+    below = np.median(scores) - scores
+    deviation = MAD_TO_DEVIATION * float(np.median(np.abs(below)))
+    if deviation > 0:
+        return np.asarray(below / deviation)
+    return np.where(below == 0, 0.0, np.copysign(np.inf, below))

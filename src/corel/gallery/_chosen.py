@@ -1,0 +1,49 @@
+"""Which exemplars a person means by a hash, a file's name or a position in the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+
+from corel.gallery._store import Exemplar
+
+# A shorter beginning of a hash is too easily that of another exemplar.
+SHORTEST_HASH = 6
+Ranked = Callable[[], Sequence[Exemplar]]
+
+
+def chosen_hashes(which: Sequence[str | int], exemplars: Sequence[Exemplar], ranked: Ranked) -> list[str]:
+    """Give the hash of each exemplar meant; `ranked` lists them as the audit does, and is called for positions only."""
+    positions = [each for each in which if isinstance(each, int)]
+    order = ranked() if positions else ()
+    for each in positions:
+        if not 1 <= each <= len(order):
+            raise ValueError(f"there is no position {each} in this class; the audit has 1 to {len(order):,}")
+    return [order[each - 1].hash if isinstance(each, int) else _named(each, exemplars) for each in which]
+
+
+def _named(which: str, exemplars: Sequence[Exemplar]) -> str:
+    """Find the one exemplar whose file is called so, or whose hash begins so."""
+    found = [each for each in exemplars if _is_called(each.source, which)] or _beginning(which, exemplars)
+    if len(found) > 1:
+        shown = ", ".join(each.hash[:12] for each in found[:3]) + (", …" if len(found) > 3 else "")
+        raise ValueError(f"{len(found):,} exemplars match {which!r}; name one by its hash: {shown}")
+    if not found:
+        raise ValueError(
+            f"no exemplar has a file called {which!r} or a hash that begins with {which!r}; "
+            "`corel classes GALLERY NAME` lists them"
+        )
+    return found[0].hash
+
+
+def _is_called(source: str, which: str) -> bool:
+    """Whether a file's path is `which` or ends in it: `cats/b.png` and `b.png` mean `photos/cats/b.png`."""
+    wanted = PurePath(which).parts
+    return bool(wanted) and PurePath(source).parts[-len(wanted) :] == wanted
+
+
+def _beginning(which: str, exemplars: Sequence[Exemplar]) -> list[Exemplar]:
+    found = [each for each in exemplars if each.hash.startswith(which)]
+    if found and len(which) < SHORTEST_HASH:
+        raise ValueError(f"give at least {SHORTEST_HASH} letters of a hash, not {which!r}")
+    return found
