@@ -168,7 +168,7 @@ class Studio:
 
     def audit(self, name: str) -> list[Fit]:
         """Give a class's exemplars with how well they fit, the odd ones first."""
-        self._check_class(name)
+        self.check_class(name)
         return self.gallery.audit(name, fits_only=True).fits
 
     def explain(self, prepared: Prepared, name: str) -> Reasons:
