@@ -6,8 +6,9 @@ import hashlib
 import math
 import os
 import tempfile
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -249,13 +250,14 @@ class Backbone:
             background_hashes=seen.hashes,
         )  # fmt: skip
 
-    def without(self, hashes: Collection[str]) -> Backbone:
-        """Give this backbone with a background that lacks the items with these hashes, as a gallery computes them."""
-        stored = [] if self.background_hashes is None else [row.tobytes().hex() for row in self.background_hashes]
-        kept = np.array([each not in hashes for each in stored], bool)
-        if self.background_hashes is None or kept.all():
-            return self
-        return replace(self, background=self.background[kept], background_hashes=self.background_hashes[kept])
+    def background_rows(self, hashes: Iterable[str]) -> dict[str, int]:
+        """Find the rows of the background whose items have these hashes, as a gallery computes them."""
+        return {each: self._numbered[each] for each in hashes if each in self._numbered}
+
+    @cached_property
+    def _numbered(self) -> dict[str, int]:
+        stored = () if self.background_hashes is None else self.background_hashes
+        return {row.tobytes().hex(): number for number, row in enumerate(stored)}
 
     def describe(self) -> str:
         """Give a card to read: what the backbone is, where it comes from and what it was measured on."""

@@ -129,7 +129,7 @@ def run(
     _check(latents, hashes, stream.source)
     distinct = np.unique(hashes, axis=0, return_index=True)[1]  # a photo that is there twice counts once
     order = np.random.default_rng(0).permutation(np.sort(distinct))
-    kept = np.sort(order[:BACKGROUND])
+    kept = order[:BACKGROUND]  # in no order: the cosine score weighs the first rows as a sample of all
     deaths = _deaths(latents[order])
     # Half precision, as the file has it: a backbone is the same before and after it is saved.
     rounded = latents[kept].astype(np.float16).astype(np.float32)

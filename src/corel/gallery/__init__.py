@@ -3,8 +3,8 @@
 from corel.gallery._audit import Audit as Audit
 from corel.gallery._audit import Fit as Fit
 from corel.gallery._duplicates import Duplicate as Duplicate
+from corel.gallery._enrolment import Enrolment as Enrolment
 from corel.gallery._explanation import Explanation as Explanation
-from corel.gallery._gallery import Enrolment as Enrolment
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._later import Later as Later
 from corel.gallery._scores import Scores as Scores

@@ -6,7 +6,6 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,12 +16,14 @@ from numpy.typing import NDArray
 from corel import images as sources
 from corel._errors import ArgumentError
 from corel.gallery import _backbone_lookup, _blanks
+from corel.gallery._assessment import assess, bank_for, in_background
 from corel.gallery._audit import Audit, audit_classes
 from corel.gallery._chosen import chosen_hashes
 from corel.gallery._comparison import compare, compared_classes
+from corel.gallery._enrolment import Enrolment, warn_of_background
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded
-from corel.gallery._kept import Kept, Row, brought_up_to_date
+from corel.gallery._kept import Kept, Rows, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
 from corel.gallery._spool import Spool
@@ -32,24 +33,6 @@ from corel.gallery._verdicts import Verdict
 if TYPE_CHECKING:
     from corel.backbone import Backbone
     from corel.oneclass import ClassBank
-
-
-@dataclass(frozen=True)
-class Enrolment:
-    """What an enrollment did.
-
-    Attributes:
-        added: new exemplars per class.
-        duplicates: how many images the class already held.
-        skipped: what could not be read.
-        elsewhere: how many of the images other classes hold as well, per class.
-
-    """
-
-    added: dict[str, int]
-    duplicates: int
-    skipped: tuple[sources.Skipped, ...] = ()
-    elsewhere: dict[str, int] = field(default_factory=dict)
 
 
 class _Embedded(NamedTuple):
@@ -218,6 +201,7 @@ class Gallery:
             if not classes:
                 raise ValueError("there is no image or vector to enroll; give at least one")
             added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), spool, first)
+        warn_of_background(self.backbone, hashes)
         counts = dict.fromkeys(classes, 0)
         for each, new in zip(classes, added, strict=True):
             counts[each] += new
@@ -319,12 +303,13 @@ class Gallery:
         (batch,), kept = batches, self._bank()
         (embedded,) = self._embedded(batches, photographs=True)
         scores = self._scored(kept, embedded)
+        bank = bank_for(kept.bank, in_background(self.backbone, embedded.hashes))
         sides = tuple(
-            compare(kept.bank, embedded.rows, c, self._exemplars_of(kept, c), scores.p_values[0, c].item(), role)
+            compare(bank, embedded.rows, c, self._exemplars_of(kept, c), scores.p_values[0, c].item(), role)
             for c, role in compared_classes(scores, name).items()
         )
         index = kept.names.index(sides[0].name)
-        (votes,) = kept.bank.explain(embedded.rows, index)
+        (votes,) = bank.explain(embedded.rows, index)
         return Explanation(
             batch.names[0], batch.values[0], sides[0].name, sides[0].exemplars, votes,
             scores.scores[0, index].item(), sides[0].p_value, scores.decide(rate)[0], sides,
@@ -359,16 +344,10 @@ class Gallery:
             yield _Embedded(batch.names, hashes, rows, batch.skipped, shown)
 
     def _scored(self, kept: Kept, batch: _Embedded) -> Scores:
-        from corel.oneclass import joining_likeness
-
-        bank, rows = kept.bank, batch.rows
-        found = bank.assess(rows)
-        likeness = found.scores if np.ptp(bank.sizes) == 0 else bank.likeness(rows)
-        joining = joining_likeness(bank, rows, likeness)
+        found = assess(kept.bank, batch.rows, in_background(self.backbone, batch.hashes))
         enrolled = self._store.holders(batch.hashes)
         return Scores(
-            batch.names, kept.names, *found, likeness, joining, kept.calibration, batch.skipped, enrolled,
-            batch.photographic,
+            batch.names, kept.names, *found, kept.calibration, batch.skipped, enrolled, batch.photographic,
         )  # fmt: skip
 
     def _bank(self) -> Kept:
@@ -377,12 +356,14 @@ class Gallery:
             self._kept = brought_up_to_date(self._kept, self._store, self._class_bank)
             return self._kept
 
-    def _class_bank(self, rows: Sequence[Row], sizes: Sequence[int]) -> ClassBank:
+    def _class_bank(self, rows: Rows, sizes: Sequence[int]) -> ClassBank:
         from corel.oneclass import ClassBank, backbone_settings
 
         method = self.method
-        compared = np.stack([self._compared(method, latent, features) for latent, features in rows])
-        return ClassBank(compared, np.cumsum([0, *sizes]), **backbone_settings(self.backbone, method))
+        compared = np.stack([self._compared(method, latent, features) for latent, features in rows.values()])
+        omitted = self.backbone.background_rows(digest for _, digest in rows)
+        settings = backbone_settings(self.backbone, method)
+        return ClassBank(compared, np.cumsum([0, *sizes]), **settings, omitted=np.array([*omitted.values()], int))
 
     def _compared(
         self, method: str, latent: NDArray[np.float32], features: NDArray[np.float32] | None

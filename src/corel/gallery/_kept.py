@@ -29,7 +29,7 @@ class Kept:
     rows: Rows
 
 
-def brought_up_to_date(kept: Kept | None, store: Store, make_bank: Callable[[list[Row], list[int]], ClassBank]) -> Kept:
+def brought_up_to_date(kept: Kept | None, store: Store, make_bank: Callable[[Rows, list[int]], ClassBank]) -> Kept:
     """Give what is kept if the file is unchanged; else read what is new in it, and nothing that is known."""
     from corel.oneclass import Calibration
 
@@ -39,7 +39,7 @@ def brought_up_to_date(kept: Kept | None, store: Store, make_bank: Callable[[lis
     if not found.keys:
         raise ValueError(f"nothing is enrolled in {store.path}; enroll a class first")
     rows = _rows(kept, found)
-    bank = make_bank(list(rows.values()), [len(each) for each in found.keys.values()])
+    bank = make_bank(rows, [len(each) for each in found.keys.values()])
     return Kept(found.version, tuple(found.keys), bank, Calibration.of(bank), rows)
 
 

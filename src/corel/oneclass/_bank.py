@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
@@ -29,7 +30,7 @@ from corel.oneclass._checks import (
 )
 from corel.oneclass._explain import Explanation, divided
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing
-from corel.oneclass._measures import Balls, Cosines, Measure, transposed
+from corel.oneclass._measures import Balls, Cosines, Measure, no_rows, transposed
 
 
 class Space(Protocol):
@@ -110,6 +111,10 @@ class ClassBank:
     to the last bit. A class may be empty. Latents are compared in the type of the exemplars: float64 if they are
     float64, else float32. Points that are tensors on an accelerator are scored there.
 
+    Rows of the background that equal an exemplar are to be `omitted`, by their numbers; for a point that equals a row,
+    ask the bank `without` it. Else the point or exemplar counts once more in its own background than the others do,
+    and p-values are no longer exact.
+
     Example:
         >>> bank = ClassBank.of([[[0.0], [1.0]], [[9.0]]], branches=1, radius=2.0)
         >>> bank.scores([[0.5], [8.0]])
@@ -124,6 +129,7 @@ class ClassBank:
     radius: float
     background: Points | None = None
     method: Method = "auto"
+    omitted: Integers = field(default_factory=no_rows)
 
     def __post_init__(self) -> None:
         given = np.array(self.exemplars)  # a copy: what is enrolled stays as it was
@@ -132,6 +138,7 @@ class ClassBank:
         self._set(exemplars=exemplars, offsets=check_offsets(self.offsets, len(exemplars)))
         background = None if self.background is None else self._latents(self.background, "background")
         self._set(background=background, method=resolve_method(self.method, background))
+        self._set(omitted=np.unique(np.asarray(self.omitted, np.int64)))
 
     @classmethod
     def of(cls, bags: Sequence[ArrayLike], **settings: Any) -> ClassBank:
@@ -146,6 +153,31 @@ class ClassBank:
     def sizes(self) -> Integers:
         """Exemplars per class `[C]`."""
         return np.diff(self.offsets)
+
+    def without(self, row: int) -> ClassBank:
+        """This bank with one row of the background fewer: for a point that equals the row, and for it alone.
+
+        Nothing is compared anew but the exemplars with that row.
+        """
+        measure = self._measure.without(row)
+        if measure is self._measure or row in self.omitted:
+            return self
+        bank, weighed = copy(self), measure.weighed
+        assert weighed is not None
+        around = self._around - measure.cpu.mass(self._points, weighed.some([row]), measure.window)
+        bank._set(
+            omitted=np.append(self.omitted, row), _measure=measure, _around=around,
+            _standing=Standing(self._standing.masses, np.ascontiguousarray(measure.worth(around).T)),
+        )  # fmt: skip
+        return bank
+
+    @property
+    def slack(self) -> float:
+        """The most by which the likeness of an exemplar can fall when one row leaves the background."""
+        weighed = self._measure.weighed
+        if weighed is None or not self._measure.logarithmic:
+            return 0.0
+        return float(self._points.shape[1] * np.log(weighed.size / max(weighed.size - 1, 1)))
 
     def scores(self, z: Latents) -> Doubles:
         """Scores `[n, C]` of latents `z [n, B·D]`; higher = more in-class."""
@@ -220,7 +252,7 @@ class ClassBank:
         parts: Doubles = masses.astype(np.float64)
         if measure.logarithmic:
             shared = self._constants[index] / masses.shape[1]
-            parts = np.log1p(masses * measure.scales(points, measure.cpu)) + shared
+            parts = np.log1p(masses * self._scales(points, measure.cpu)) + shared
         return measure.explain(points, bag, parts)
 
     def votes(self, z: Latents, index: int = 0) -> Doubles:
@@ -230,7 +262,7 @@ class ClassBank:
         likeness minus `least_likeness`.
         """
         measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bag(index)
-        scales = measure.scales(points, measure.cpu) * self._growths(None)[index]
+        scales = self._scales(points, measure.cpu) * self._growths(None)[index]
         votes = np.empty((len(points), len(bag)))
         for row, point in enumerate(points):
             # Weights are symmetric: what each exemplar weighs from the point is what the point weighs from each.
@@ -272,17 +304,21 @@ class ClassBank:
     def _query(self, z: Latents) -> _Query:
         points, device = self._measure.points(self._latents(z, "z")), computing_device(z)
         if device is None:
-            return _Query(points, self._measure.cpu, self._measure.scales(points, self._measure.cpu))
+            return _Query(points, self._measure.cpu, self._scales(points, self._measure.cpu))
         moved = torch.from_numpy(points).to(device)
-        return _Query(moved, _torch, self._measure.scales(moved, _torch))
+        return _Query(moved, _torch, self._scales(moved, _torch))
+
+    def _scales(self, points: Any, kernels: ModuleType) -> Doubles:
+        """What a unit of mass around each point and branch is worth `[n, B]`."""
+        return self._measure.worth(self._measure.around(points, kernels))
 
     @cached_property
     def _measure(self) -> Measure:
         if self.method == "cosine":
             assert self.background is not None
-            return Cosines(self.background)
-        dtype = self.exemplars.dtype.type
-        return Balls(self.branches, self.radius, dtype, self.background, logarithmic=self.method == "contrast")
+            return Cosines(self.background, self.omitted)
+        dtype, logarithmic = self.exemplars.dtype.type, self.method == "contrast"
+        return Balls(self.branches, self.radius, dtype, self.background, logarithmic, self.omitted)
 
     @cached_property
     def _points(self) -> Points:
@@ -304,9 +340,13 @@ class ClassBank:
 
     @cached_property
     def _standing(self) -> Standing:
-        kernels, points = self._measure.cpu, self._points
-        scales = self._measure.scales(points, kernels)
-        return Standing(kernels.mass_peers(points, self._classes), np.ascontiguousarray(scales.T))
+        masses = self._measure.cpu.mass_peers(self._points, self._classes)
+        return Standing(masses, np.ascontiguousarray(self._measure.worth(self._around).T))
+
+    @cached_property
+    def _around(self) -> Integers:
+        """What the background weighs from each exemplar and branch `[M, B]`."""
+        return self._measure.around(self._points, self._measure.cpu)
 
 
 def allowed_rejections(rate: float, size: int) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,14 @@ from corel.oneclass._whitening import Whitening, whitening_of
 # All rows of the background tell its covariance, so many are compared: with twice as many the AUC is the same to .001
 # (experiments/results/cosine_folds.json), and scoring takes a third longer.
 WEIGHED = 1000
+
+
+Either = TypeVar("Either", "Balls", "Cosines")
+
+
+def no_rows() -> Integers:
+    """No rows of the background."""
+    return np.empty(0, np.int64)
 
 
 class Measure(Protocol):
@@ -37,14 +46,57 @@ class Measure(Protocol):
     def points(self, rows: Points) -> Points:
         """Rows as the kernels compare them `[n, B, D]`."""
 
-    def scales(self, points: Any, kernels: ModuleType) -> Doubles:
-        """What a unit of mass around each point and branch is worth `[n, B]`."""
+    def around(self, points: Any, kernels: ModuleType) -> Integers:
+        """What the background weighs from each point and branch `[n, B]`."""
+
+    def worth(self, around: Integers) -> Doubles:
+        """What a unit of mass is worth where the background weighs so much."""
+
+    def without(self, row: int) -> Measure:
+        """This measure with one row of the background fewer to weigh; itself where the row is not weighed."""
+
+    @property
+    def weighed(self) -> Weighed | None:
+        """The rows of the background that are weighed, if any are."""
 
     def constants(self, sizes: Integers) -> Doubles:
         """What every score against a class of this size has in common."""
 
     def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Explanation]:
         """Explain points from the exemplars `[m, B, D]` of one class, given what each branch adds to the score."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Rows of the background as the kernels hold them `[B, D, G]`, and those among them that do not count.
+
+    Masses are sums of integers: subtracting what a row weighs is leaving it out, to the last bit.
+    """
+
+    columns: Points
+    omitted: Integers
+
+    @property
+    def size(self) -> int:
+        """How many rows count."""
+        return int(self.columns.shape[2]) - len(self.omitted)
+
+    def masses(self, points: Any, kernels: ModuleType, window: Window) -> Integers:
+        """What they weigh together from each point and branch `[n, B]`."""
+        masses: Integers = kernels.mass(points, self.columns, window)
+        return masses - kernels.mass(points, self.some(self.omitted), window) if len(self.omitted) else masses
+
+    def some(self, rows: Any) -> Points:
+        """Some of the columns, whether they count or not."""
+        return np.ascontiguousarray(self.columns[:, :, rows])
+
+    def counted(self) -> Points:
+        """The columns that count."""
+        return np.delete(self.columns, self.omitted, axis=2) if len(self.omitted) else self.columns
+
+    def without(self, row: int) -> Weighed:
+        """All but one more row."""
+        return replace(self, omitted=np.append(self.omitted, row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +108,7 @@ class Balls:
     dtype: type[np.floating[Any]]
     background: Points | None
     logarithmic: bool
+    omitted: Integers = field(default_factory=no_rows)
     cpu = _cpu
 
     @cached_property
@@ -68,12 +121,21 @@ class Balls:
         """Rows split into branches."""
         return rows.reshape(len(rows), self.branches, rows.shape[1] // self.branches)
 
-    def scales(self, points: Any, kernels: ModuleType) -> Doubles:
+    def around(self, points: Any, kernels: ModuleType) -> Integers:
+        """Nothing where masses are summed."""
+        if not self.logarithmic or self.weighed is None:
+            return np.zeros(points.shape[:2], np.int64)
+        return self.weighed.masses(points, kernels, self.window)
+
+    def worth(self, around: Integers) -> Doubles:
         """Ones where masses are summed."""
-        if not self.logarithmic:
-            return np.ones(points.shape[:2])
-        masses: Integers = kernels.mass(points, self._columns, self.window)
-        return _contrast.scales(masses, self._columns.shape[2])
+        if not self.logarithmic or self.weighed is None:
+            return np.ones(around.shape)
+        return _contrast.scales(around, self.weighed.size)
+
+    def without(self, row: int) -> Balls:
+        """All rows are weighed."""
+        return self if self.weighed is None else _weighing(self, self.weighed.without(row))
 
     def constants(self, sizes: Integers) -> Doubles:
         """What smoothing adds, if there is any."""
@@ -85,16 +147,18 @@ class Balls:
 
     def _shares(self, points: Points) -> Doubles | None:
         """Share of the background within the radius `[n, B]`."""
-        if self.background is None or not len(self.background):
+        if self.weighed is None or not self.weighed.size:
             return None
         ball = _contrast.ball(self.radius, self.dtype)
-        shares: Doubles = _cpu.mass(points, self._columns, ball) / len(self.background)
+        shares: Doubles = self.weighed.masses(points, _cpu, ball) / self.weighed.size
         return shares
 
     @cached_property
-    def _columns(self) -> Points:
-        assert self.background is not None
-        return transposed(self.points(self.background))
+    def weighed(self) -> Weighed | None:
+        """All rows that are not omitted."""
+        if self.background is None:
+            return None
+        return Weighed(transposed(self.points(self.background)), self.omitted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +166,7 @@ class Cosines:
     """The cosine score: unit vectors of whitened features, in one branch."""
 
     background: Points
+    omitted: Integers = field(default_factory=no_rows)
     logarithmic = True
     cpu = _cosine
 
@@ -114,10 +179,17 @@ class Cosines:
         """Rows as unit vectors."""
         return self._whitening.units(rows)[:, None]
 
-    def scales(self, points: Any, kernels: ModuleType) -> Doubles:
-        """By what the background weighs."""
-        masses: Integers = kernels.mass(points, self._columns, self.window)
-        return _cosine.scales(masses, self._columns.shape[2])
+    def around(self, points: Any, kernels: ModuleType) -> Integers:
+        """What the first rows weigh."""
+        return self.weighed.masses(points, kernels, self.window)
+
+    def worth(self, around: Integers) -> Doubles:
+        """By what the background weighs on average."""
+        return _cosine.scales(around, self.weighed.size)
+
+    def without(self, row: int) -> Cosines:
+        """Only the first rows are weighed; center and whitening stay those of all."""
+        return _weighing(self, self.weighed.without(row)) if row < WEIGHED else self
 
     def constants(self, sizes: Integers) -> Doubles:
         """What smoothing adds."""
@@ -125,15 +197,28 @@ class Cosines:
 
     def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Explanation]:
         """By the exemplars that are more like a point than the background is on average."""
-        return explain_cosines(points, transposed(bag), self._columns, self.window, parts, self._whitening.length)
+        background, length = self.weighed.counted(), self._whitening.length
+        return explain_cosines(points, transposed(bag), background, self.window, parts, length)
 
     @cached_property
     def _whitening(self) -> Whitening:
         return whitening_of(self.background)
 
     @cached_property
-    def _columns(self) -> Points:
-        return transposed(self.points(self.background[:WEIGHED]))
+    def weighed(self) -> Weighed:
+        """The first rows that are not omitted."""
+        columns = transposed(self.points(self.background[:WEIGHED]))
+        weighed = Weighed(columns, self.omitted[self.omitted < WEIGHED])
+        if not weighed.size:
+            raise ValueError("every row of the background equals an exemplar; enroll other images, or wrap anew")
+        return weighed
+
+
+def _weighing(measure: Either, weighed: Weighed) -> Either:
+    """A copy of a measure, sharing what it has computed, that weighs these rows."""
+    other = copy(measure)
+    other.__dict__["weighed"] = weighed
+    return other
 
 
 def transposed(points: Points) -> Points:

@@ -1,0 +1,67 @@
+"""Score points against all classes, those apart that the background holds too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+    from corel.oneclass import ClassBank
+
+Doubles = NDArray[np.float64]
+
+
+class Assessed(NamedTuple):
+    """What scores are made of, all ``[n, C]``: see `Scores`."""
+
+    scores: Doubles
+    p_values: Doubles
+    likeness: Doubles
+    joining: Doubles
+
+
+def in_background(backbone: Backbone, hashes: Sequence[str]) -> dict[int, int]:
+    """Number the rows of the background that these very items gave, by the items' places."""
+    rows = backbone.background_rows(hashes)
+    return {place: rows[each] for place, each in enumerate(hashes) if each in rows} if rows else {}
+
+
+def bank_for(bank: ClassBank, in_background: Mapping[int, int]) -> ClassBank:
+    """Give the bank that these items are compared with, which lacks their rows."""
+    for row in in_background.values():
+        bank = bank.without(row)
+    return bank
+
+
+def assess(bank: ClassBank, rows: NDArray[Any], in_background: Mapping[int, int]) -> Assessed:
+    """Score rows ``[n, d]``; `in_background` has the background's number of each point that is a row of it.
+
+    A p-value compares the image with the exemplars, so all of them must be scored alike. No exemplar counts in the
+    background, since the bank omits their rows. Neither may the image: it meets a bank without its row.
+    """
+    found = _assess(bank, rows)
+    for point, row in in_background.items():
+        without = bank.without(row)
+        if without is bank:  # the image is enrolled, or the row is none of those that are weighed
+            continue
+        apart = _assess(without, rows[point : point + 1])
+        for column, part in zip(found, apart, strict=True):
+            column[point] = part[0]
+        # The calibration was made with the row. Without it no exemplar's likeness is lower by more than the slack, so
+        # raising the image's likeness by it keeps the promise: the p-value can only be too high.
+        found.likeness[point] += bank.slack
+        found.joining[point] += bank.slack
+    return found
+
+
+def _assess(bank: ClassBank, rows: NDArray[Any]) -> Assessed:
+    from corel.oneclass import joining_likeness
+
+    scores, p_values = bank.assess(rows)
+    likeness = scores.copy() if np.ptp(bank.sizes) == 0 else bank.likeness(rows)
+    joining = joining_likeness(bank, rows, likeness)
+    return Assessed(scores, p_values, likeness, joining.copy() if joining is likeness else joining)

@@ -1,0 +1,42 @@
+"""What an enrollment did, and what to know of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from corel._terminal import counted
+from corel.images import Skipped
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """What an enrollment did.
+
+    Attributes:
+        added: new exemplars per class.
+        duplicates: how many images the class already held.
+        skipped: what could not be read.
+        elsewhere: how many of the images other classes hold as well, per class.
+
+    """
+
+    added: dict[str, int]
+    duplicates: int
+    skipped: tuple[Skipped, ...] = ()
+    elsewhere: dict[str, int] = field(default_factory=dict)
+
+
+def warn_of_background(backbone: Backbone, hashes: Sequence[str]) -> None:
+    """Warn, on behalf of the caller's caller, of exemplars that the backbone has looked at."""
+    if count := len(backbone.background_rows(hashes)):
+        warnings.warn(
+            f"{counted(count, 'exemplar')} gave the backbone its center, whitening and radius too, so p-values are "
+            "nearly but not exactly right; wrap the encoder with other images as its background",
+            stacklevel=3,
+        )
