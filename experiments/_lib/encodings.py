@@ -22,18 +22,14 @@ from experiments._lib.trainings import split
 
 ENCODERS = ("shipped", "lite0")
 SIZES = {"cifar10": 160, "cifar100": 160, "imagenette": 224, "clothing": 224}  # pixels that Lite0 sees
-# At most so many images of each class, the first ones: fewer than there are, for the sake of time. All of clothing.
-IMAGES = {
-    "cifar10": {"train": 300, "test": 500},
-    "cifar100": {"train": 130, "test": 40},
-    "imagenette": {"train": 200, "test": 200},
-    "clothing": {"train": 1000, "test": 1000},
-}
-FOLDERS = {
+# The first images of each class, train and test: fewer than there are, for the sake of time.
+IMAGES = {"cifar10": (200, 200), "cifar100": (130, 20), "imagenette": (150, 60), "clothing": (150, 40)}
+PARTS = ("train", "test")
+FOLDERS: dict[str, dict[str, tuple[str, ...]]] = {
     "imagenette": {"train": ("train",), "test": ("val",)},
     "clothing": {"train": ("train",), "test": ("validation", "test")},
 }
-BACKGROUND = 40  # photos of each of mini-ImageNet's classes
+BACKGROUND = 20  # photos of each of mini-ImageNet's classes
 # Imagenette's classes that mini-ImageNet may have too.
 SEEN = frozenset(
     {
@@ -70,16 +66,15 @@ def load(encoder: str, dataset: str, data: Path, runs: Path) -> Backbone:
 
 def encode(backbone: Backbone, dataset: str, part: Part, data: Path, runs: Path) -> Encoded:
     """Encode a split once. The file's name says by what: another background changes nothing in it."""
-    file = runs / f"{_identity(backbone)}-{dataset}-{part}-{IMAGES[dataset][part]}.npz"
+    file = runs / f"{_identity(backbone)}-{dataset}-{part}-{IMAGES[dataset][PARTS.index(part)]}.npz"
     if not file.exists():
         source, labels = _source(dataset, part, data)
         stream = images.stream(source, backbone.preparation, strict=True, progress=True)
         found = [backbone.embed(batch.values) for batch in stream]
         latents, features = (np.concatenate(column) for column in zip(*found, strict=True))
-        own = {"features": features} if backbone.network.own_features else {}
-        np.savez(file, latents=latents, labels=labels, **own)
+        np.savez(file, latents=latents, features=features, labels=labels)
     kept = np.load(file)
-    return Encoded(kept["latents"], kept["features" if "features" in kept else "latents"], kept["labels"])
+    return Encoded(kept["latents"], kept["features"], kept["labels"])
 
 
 def _identity(backbone: Backbone) -> str:
@@ -90,7 +85,7 @@ def _identity(backbone: Backbone) -> str:
 
 
 def _source(dataset: str, part: Part, data: Path) -> tuple[Any, Labels]:
-    count = IMAGES[dataset][part]
+    count = IMAGES[dataset][PARTS.index(part)]
     if dataset in FOLDERS:
         return _photos(data / dataset, FOLDERS[dataset][part], count)
     opened = split(dataset, part, data)
