@@ -1,4 +1,4 @@
-"""The section that holds the theory's promises against what was measured."""
+"""The section that compares the theory's number of neighbors with what was measured."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from corel.report._content import Panel, Section, Table
 from corel.report._topology import Cloud
 from corel.theory import Diagnosis, diagnose, guaranteed_neighbours
 
-STEPS = 15  # sizes m at which neighbours are counted
+STEPS = 15  # sizes m at which neighbors are counted
 
 
-def promises(seen: list[Cloud]) -> Section | None:
-    """Count neighbours within β as the set grows, beside the m − b + 1 of Corollary 1."""
+def neighbors_within(seen: list[Cloud]) -> Section | None:
+    """Count neighbors within β as the set grows, beside the m − b + 1 of Corollary 1."""
     after = [cloud for cloud in seen if cloud.trained]
     if not after or after[0].points.shape[1] <= after[0].backbone.batch_size:
         return None
@@ -31,20 +31,20 @@ def promises(seen: list[Cloud]) -> Section | None:
         for row in _rows(label, beta, _within(cloud, beta), sizes, b)
     ]
     return Section(
-        "What the theory promises, and what is there",
+        "Neighbors within β: the theory, and these latents",
         f"If every batch of b = {b} points is connected within a distance β, then among any m points each one has "
-        "at least m − b + 1 neighbours within β: more items make the space denser, by a law. The law needs a β "
+        "at least m − b + 1 neighbors within β: more items make the space denser. The statement needs a β "
         "that holds for every possible batch. β̂, the average over random batches, is what the paper reads off; the "
-        "largest β seen comes closer to the premise, yet no sample can certify it. Where points fall below the "
-        "promise, some batch is worse connected than those seen; for many more points than a batch holds, that "
+        "largest β seen comes closer to the premise, yet no sample can certify it. Where points fall below that "
+        "number, some batch is worse connected than those seen; for many more points than a batch holds, that "
         "is the rule.",
         panels=[
             _growth(cloud, typical, "β̂, the average over batches of the largest merging distance", "mean"),
             _growth(cloud, extreme, "the largest merging distance seen in any batch", "highest"),
         ],
-        table=Table(["β", "its mean", "points m", "promised", "loneliest point", "median point", "keep it"], rows),
-        remark="Neighbours within β of each point in each branch; “keep it” is the share of points with as many as "
-        f"promised. Measured on the latents that are called “{cloud.name}” above.",
+        table=Table(["β", "its mean", "points m", "m − b + 1", "loneliest point", "median point", "have as many"], rows),
+        remark="Neighbors within β of each point in each branch; “have as many” is the share of points with at least "
+        f"m − b + 1. Measured on the latents that are called “{cloud.name}” above.",
     )
 
 
@@ -57,9 +57,9 @@ def _diagnosed(cloud: Cloud) -> Diagnosis:
 def _rows(label: str, beta: NDArray[np.float64], within: Tensor, sizes: list[int], b: int) -> list[list[str]]:
     rows = []
     for size in sizes:
-        promised, counts = guaranteed_neighbours(size, b), _counts(within, size)
-        kept = float((counts >= promised).mean())
-        numbers = [size, promised, counts.min(), int(np.median(counts))]
+        expected, counts = guaranteed_neighbours(size, b), _counts(within, size)
+        kept = float((counts >= expected).mean())
+        numbers = [size, expected, counts.min(), int(np.median(counts))]
         rows.append([label, f"{beta.mean():.2f}", *map(str, numbers), f"{kept:.0%}"])
     return rows
 
@@ -88,7 +88,7 @@ def _growth(cloud: Cloud, beta: NDArray[np.float64], meaning: str, name: str) ->
                           color=_style.SKY, alpha=0.25, linewidth=0, label="nine of ten points")  # fmt: skip
         axes.plot(sizes, [np.median(each) for each in counts], color=_style.SKY, label="median point")
         axes.plot(sizes, [each.min() for each in counts], color=_style.GRASS, label="loneliest point", linestyle="--")
-        axes.plot(sizes, sizes - b + 1, color=_style.SUNSET, label="promised: m − b + 1")
+        axes.plot(sizes, sizes - b + 1, color=_style.SUNSET, label="m − b + 1")
         axes.set(xlabel="points m", ylabel="neighbours within β", ylim=(0, None), xlim=(b, largest))
         axes.legend(loc="upper left")
-    return Panel(f"neighbours-{name}", figure, f"β is {meaning}. Above the orange line the promise is kept.")
+    return Panel(f"neighbours-{name}", figure, f"β is {meaning}. Above the orange line points have at least m − b + 1.")

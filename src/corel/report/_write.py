@@ -98,7 +98,7 @@ def _sections(material: Material, advance: Advance) -> tuple[list[Section], list
         "AUC per class": lambda: _scores.auc(material),
         "ROC curves": lambda: _scores.curves(scores),
         "best and worst images": lambda: _scores.extremes(scores),
-        "promises of the theory": lambda: _theory.promises(clouds),
+        "neighbors within β": lambda: _theory.neighbors_within(clouds),
     }
     sections, missing = [], []
     for name, make in makers.items():
