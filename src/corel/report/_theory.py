@@ -42,7 +42,9 @@ def neighbors_within(seen: list[Cloud]) -> Section | None:
             _growth(cloud, typical, "β̂, the average over batches of the largest merging distance", "mean"),
             _growth(cloud, extreme, "the largest merging distance seen in any batch", "highest"),
         ],
-        table=Table(["β", "its mean", "points m", "m − b + 1", "loneliest point", "median point", "have as many"], rows),
+        table=Table(
+            ["β", "its mean", "points m", "m − b + 1", "loneliest point", "median point", "have as many"], rows
+        ),
         remark="Neighbors within β of each point in each branch; “have as many” is the share of points with at least "
         f"m − b + 1. Measured on the latents that are called “{cloud.name}” above.",
     )
