@@ -238,6 +238,11 @@ def test_a_thing_is_found_by_drawing_a_box(tab: Page) -> None:
     first, second = (float(each.get_attribute("data-share") or "nan") for each in tab.locator(".finds li").all())
     assert 0.25 < first < 0.75
     assert second < first
+    # The same by keyboard.
+    for side, value in {"left": 2, "top": 2, "width": 40, "height": 40}.items():
+        tab.get_by_label(side).fill(str(value))
+    tab.get_by_role("button", name="Find it").click()
+    expect(tab.locator(".finds li").first).to_contain_text("of the photo", timeout=SLOW)
     tab.get_by_label("Look for").select_option("green")
     tab.get_by_role("button", name="Find it").click()
     expect(tab.locator(".finds li").nth(1)).not_to_have_attribute("data-share", str(second), timeout=SLOW)

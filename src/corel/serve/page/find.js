@@ -41,7 +41,8 @@ export function mount(root) {
 
   function type() {
     SIDES.forEach((side, i) => { box[side] = Math.max(0, Math.round(Number(fields[i].value) || 0)); });
-    if (photos.length) paint(photos[0]);
+    if (photos.length) photos[0].found = null;
+    redraw();
   }
 
   function redraw() {
