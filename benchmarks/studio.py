@@ -61,9 +61,9 @@ def make_gallery(path: Path, classes: int) -> None:
             gallery.restore([
                 Exemplar(
                     f"class {number:03}", random.bytes(32).hex(), f"photo-{number}-{i}.jpg", WHEN,
-                    latents[row] + random.normal(0, 0.1, latents.shape[1]).astype(np.float32),
+                    latents[row] + random.normal(0, 0.1, latents.shape[1:]).astype(np.float32),
                     picture(random, 96, "WEBP"),
-                    features[row] + random.normal(0, 0.1, features.shape[1]).astype(np.float32),
+                    features[row] + random.normal(0, 0.1, features.shape[1:]).astype(np.float32),
                 )
                 for i, row in enumerate(rows)
             ])  # fmt: skip

@@ -25,7 +25,7 @@ export function mount(root) {
   const fields = SIDES.map(side => h("input", {
     type: "number", min: 0, step: 1, id: `box-${side}`, value: Math.round(box[side]), oninput: () => type(),
   }));
-  const what = h("select", { id: "wanted", onchange: event => { wanted = event.target.value; redraw(); } },
+  const what = h("select", { id: "wanted", onchange: event => { wanted = event.target.value; forget(); redraw(); } },
     h("option", { value: "" }, "what the box holds"),
     board.classes.map(each => h("option", { value: each.name, selected: each.name === wanted }, each.name)));
   const go = h("button", { type: "button", className: "primary", onclick: () => search() }, "Find it");
@@ -41,7 +41,7 @@ export function mount(root) {
 
   function type() {
     SIDES.forEach((side, i) => { box[side] = Math.max(0, Math.round(Number(fields[i].value) || 0)); });
-    if (photos.length) photos[0].found = null;
+    forget();
     redraw();
   }
 
@@ -67,6 +67,11 @@ export function mount(root) {
   redraw();
   const stop = board.listen(what => { if (what === "rate") redraw(); });
   return { accept: add, leave: () => { stop(); view = null; } };
+}
+
+/** What was found belongs to another question. */
+function forget() {
+  for (const photo of photos) photo.found = null;
 }
 
 function clear() {
@@ -117,7 +122,7 @@ function marks(photo) {
   photo.canvas.addEventListener("pointerdown", event => {
     if (wanted !== "") return;
     from = at(event);
-    photo.found = null;
+    forget();
     photo.canvas.setPointerCapture(event.pointerId);
   });
   photo.canvas.addEventListener("pointermove", event => {
