@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
-    from corel.oneclass import ClassBank
+    from corel.oneclass import ClassBank, Split
 
 Doubles = NDArray[np.float64]
 
@@ -55,6 +56,16 @@ def assess(bank: ClassBank, rows: NDArray[Any], in_background: Mapping[int, int]
         # raising the image's likeness by it keeps the promise: the p-value can only be too high.
         found.likeness[point] += bank.slack
         found.joining[point] += bank.slack
+    return found
+
+
+def split_scores(split: Split, rows: NDArray[Any], in_background: Mapping[int, int]) -> Doubles:
+    """Score rows ``[n, d]`` by the scoring part of a split; a point that is a row of the background as in `assess`."""
+    found = split.scores(rows)
+    for point, row in in_background.items():
+        without = split.bank.without(row)
+        if without is not split.bank:
+            found[point] = replace(split, bank=without).scores(rows[point : point + 1]).item() + split.bank.slack
     return found
 
 

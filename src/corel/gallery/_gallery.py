@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +16,25 @@ from numpy.typing import NDArray
 from corel import images as sources
 from corel._errors import ArgumentError
 from corel.gallery import _backbone_lookup, _blanks
-from corel.gallery._assessment import assess, bank_for, in_background
+from corel.gallery._assessment import in_background
 from corel.gallery._audit import Audit, audit_classes
 from corel.gallery._chosen import chosen_hashes
-from corel.gallery._comparison import compare, compared_classes
 from corel.gallery._enrolment import Enrolment, warn_of_background
+from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded
 from corel.gallery._kept import Kept, Rows, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
+from corel.gallery._scoring import Embedded, scored
+from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
 from corel.gallery._store import Exemplar, Store, Version
 from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
-    from corel.oneclass import ClassBank
-
-
-class _Embedded(NamedTuple):
-    """A batch whose images are gone: what scoring needs of it."""
-
-    names: Sequence[str]
-    hashes: Sequence[str]
-    rows: NDArray[np.float32]
-    skipped: tuple[sources.Skipped, ...]
-    photographic: NDArray[np.bool_] | None
+    from corel.oneclass import ClassBank, Split
 
 
 class Gallery:
@@ -244,25 +236,40 @@ class Gallery:
             return len(self.exemplars(name))
         return self._store.rename(name, new) or len(self.exemplars(name))  # which says that there is no such class
 
-    def score(self, images: Any, *, photographs: bool = True, strict: bool = False, progress: bool = False) -> Scores:
-        """Score images, or vectors, in whatever form `enroll` takes them against every class.
-
-        `photographs` looks for blank, flat and noise frames, unless the exemplars themselves look like that.
-        """
-        parts = self.score_batches(images, photographs=photographs, strict=strict, progress=progress)
-        return Scores.joined(list(parts))
+    def score(
+        self, images: Any, *, held_out: int = 0, photographs: bool = True, strict: bool = False, progress: bool = False
+    ) -> Scores:
+        """Score images, or vectors, in whatever form `enroll` takes them; the options are those of `score_batches`."""
+        options = {"photographs": photographs, "strict": strict, "progress": progress}
+        return Scores.joined(list(self.score_batches(images, held_out=held_out, **options)))
 
     def score_batches(
-        self, images: Any, *, photographs: bool = True, strict: bool = False, progress: bool = False
+        self, images: Any, *, held_out: int = 0, photographs: bool = True, strict: bool = False, progress: bool = False
     ) -> Iterator[Scores]:
         """Score any number of images batch by batch; while one batch is scored, the next ones are read and encoded.
 
         All batches are scored against the classes as they are when the first one is.
+
+        Args:
+            images: whatever `enroll` takes.
+            held_out: how many exemplars only calibrate; a confidence and `select` need some.
+            photographs: look for blank, flat and noise frames, unless the exemplars themselves look like that.
+            strict: an image that cannot be read is an error, rather than skipped and listed.
+            progress: show a bar on a terminal.
+
         """
         kept = self._bank()
         batches = self._stream(images, "scoring", strict=strict, progress=progress)
         for batch in sources.one_ahead(self._embedded(batches, photographs=photographs)):
-            yield self._scored(kept, batch)
+            yield self._scored(kept, batch, held_out)
+
+    def split(self, calibrating: int | None = None) -> Split:
+        """Give the exemplars in two parts, by their hashes: so many calibrate (default: half), the others score."""
+        return self._bank().split(self._half if calibrating is None else calibrating)
+
+    @property
+    def _half(self) -> int:
+        return max(1, sum(self.classes().values()) // 2)
 
     def _photographic(self, values: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Tell images from frames without a subject; None for vectors, and for a gallery of plain surfaces."""
@@ -271,12 +278,30 @@ class Gallery:
             self._told = version, _blanks.applies(self._store.thumbnails(_blanks.SAMPLE))
         return sources.photographic(values) if values.ndim == 4 and self._told[1] else None
 
-    def recognize(self, images: Any, rate: float = 0.05, *, strict: bool = False) -> list[Verdict]:
+    def recognize(
+        self, images: Any, rate: float = 0.05, confidence: float | None = None, *, strict: bool = False
+    ) -> list[Verdict]:
         """Say of each image which class it is, that several are possible, or that it is a stranger.
 
-        Of images of the enrolled classes at most the share `rate` is called stranger, averaged over enrollments.
+        Of images of the enrolled classes at most the share `rate` is called stranger, averaged over enrollments; with
+        a `confidence` this gallery's own share is, with that probability, at the price of fewer strangers stopped.
         """
-        return self.score(images, strict=strict).decide(rate)
+        held_out = 0 if confidence is None else self.calibrating(rate, confidence)
+        return self.score(images, held_out=held_out, strict=strict).decide(rate, confidence)
+
+    def calibrating(self, rate: float, confidence: float) -> int:
+        """How many exemplars to hold out for a confidence: half of them, or as many as it needs."""
+        from corel.oneclass import calibrating_size
+
+        return calibrating_size(sum(self.classes().values()), rate, confidence)
+
+    def select(self, images: Any, fdr: float = 0.1, *, strict: bool = False, progress: bool = False) -> Selection:
+        """Select the strangers among many images: at most the share `fdr` of those selected is wrong, on average.
+
+        Benjamini and Hochberg's rule on p-values of a split, in which half of the exemplars calibrate.
+        """
+        options = {"photographs": False, "strict": strict, "progress": progress}
+        return self.score(images, held_out=self._half, **options).select(fdr)
 
     def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.
@@ -303,17 +328,7 @@ class Gallery:
         (batch,), kept = batches, self._bank()
         (embedded,) = self._embedded(batches, photographs=True)
         scores = self._scored(kept, embedded)
-        bank = bank_for(kept.bank, in_background(self.backbone, embedded.hashes))
-        sides = tuple(
-            compare(bank, embedded.rows, c, self._exemplars_of(kept, c), scores.p_values[0, c].item(), role)
-            for c, role in compared_classes(scores, name).items()
-        )
-        index = kept.names.index(sides[0].name)
-        (votes,) = bank.explain(embedded.rows, index)
-        return Explanation(
-            batch.names[0], batch.values[0], sides[0].name, sides[0].exemplars, votes,
-            scores.scores[0, index].item(), sides[0].p_value, scores.decide(rate)[0], sides,
-        )  # fmt: skip
+        return explained(kept, scores, batch.values[0], embedded, name, rate, self._exemplars_of)
 
     def _exemplars_of(self, kept: Kept, index: int) -> list[Exemplar]:
         """Read the exemplars behind a class that is kept; another process may have changed it meanwhile."""
@@ -332,7 +347,7 @@ class Gallery:
         how = self.backbone.preparation
         return sources.stream(images, how, strict=strict, progress=progress, description=description)
 
-    def _embedded(self, batches: Iterable[sources.Batch], *, photographs: bool) -> Iterator[_Embedded]:
+    def _embedded(self, batches: Iterable[sources.Batch], *, photographs: bool) -> Iterator[Embedded]:
         """Encode batches, and let go of their images."""
         from corel.oneclass import compared_rows
 
@@ -341,14 +356,11 @@ class Gallery:
             hashes = [sources.content_hash(value).hex() for value in batch.values]
             shown = self._photographic(batch.values) if photographs else None
             rows = compared_rows(method, self.backbone.embed(batch.values, views=self.views))
-            yield _Embedded(batch.names, hashes, rows, batch.skipped, shown)
+            same = in_background(self.backbone, hashes)
+            yield Embedded(batch.names, hashes, rows, batch.skipped, shown, same)
 
-    def _scored(self, kept: Kept, batch: _Embedded) -> Scores:
-        found = assess(kept.bank, batch.rows, in_background(self.backbone, batch.hashes))
-        enrolled = self._store.holders(batch.hashes)
-        return Scores(
-            batch.names, kept.names, *found, kept.calibration, batch.skipped, enrolled, batch.photographic,
-        )  # fmt: skip
+    def _scored(self, kept: Kept, batch: Embedded, held_out: int = 0) -> Scores:
+        return scored(kept, batch, self._store.holders(batch.hashes), held_out)
 
     def _bank(self) -> Kept:
         """Give all classes ready to score, kept until this or another process changes the file."""

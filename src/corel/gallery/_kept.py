@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corel.gallery._store import Key, Snapshot, Store, Version
 
 if TYPE_CHECKING:
-    from corel.oneclass import Calibration, ClassBank
+    from corel.oneclass import Calibration, ClassBank, Split
 
 Row = tuple[NDArray[np.float32], NDArray[np.float32] | None]  # an exemplar's latent and features
 Rows = dict[Key, Row]
@@ -27,6 +27,15 @@ class Kept:
     bank: ClassBank
     calibration: Calibration
     rows: Rows
+    splits: dict[int, Split] = field(default_factory=dict)
+
+    def split(self, calibrating: int) -> Split:
+        """Give the split in which so many exemplars calibrate, made once."""
+        from corel.oneclass import Split
+
+        if calibrating not in self.splits:
+            self.splits[calibrating] = Split.of(self.bank, [digest for _, digest in self.rows], calibrating)
+        return self.splits[calibrating]
 
 
 def brought_up_to_date(kept: Kept | None, store: Store, make_bank: Callable[[Rows, list[int]], ClassBank]) -> Kept:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corel.gallery._selection import Selection
 from corel.gallery._verdicts import Verdict, answer
 from corel.images import Skipped
 
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 
 
 Booleans: TypeAlias = NDArray[np.bool_]
+
+
+class HeldOut(NamedTuple):
+    """Images by a split of the exemplars: some score, the others are held out to calibrate.
+
+    Attributes:
+        scores: float64 ``[n]``, how like its likeliest class each image is, by the scoring exemplars.
+        calibration: float64 ``[q]``, the same of the exemplars that were held out; ascending.
+
+    """
+
+    scores: NDArray[np.float64]
+    calibration: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +49,7 @@ class Scores:
         skipped: what could not be read.
         enrolled: per image the classes that hold this very image.
         photographic: bool ``[n]``, False for blank, flat and noise frames; None where that was not asked.
+        held_out: the images by a split of the exemplars; None where that was not asked.
 
     """
 
@@ -48,11 +63,13 @@ class Scores:
     skipped: tuple[Skipped, ...] = ()
     enrolled: Sequence[tuple[str, ...]] = ()
     photographic: Booleans | None = None
+    held_out: HeldOut | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
         """Put the scores of several batches against the same classes one after the other."""
         photographic = [part.photographic for part in parts if part.photographic is not None]
+        held = [part.held_out for part in parts if part.held_out is not None]
         return replace(
             parts[0],
             images=[name for part in parts for name in part.images],
@@ -63,6 +80,7 @@ class Scores:
             skipped=tuple(each for part in parts for each in part.skipped),
             enrolled=[each for part in parts for each in part.enrolled],
             photographic=np.concatenate(photographic) if photographic else None,
+            held_out=held[0]._replace(scores=np.concatenate([each.scores for each in held])) if held else None,
         )
 
     @cached_property
@@ -70,18 +88,43 @@ class Scores:
         """P-values ``[n]`` for "of one of the enrolled classes": a small one says stranger.
 
         An image of an enrolled class has p ≤ a with probability at most a, averaged over enrollments, if known images
-        come with the class frequencies of the gallery.
+        come with the class frequencies of the gallery. Where a split was asked for, they are the split's.
         """
-        return self.calibration.known(self.likeness, self.joining)
+        if self.held_out is None:
+            return self.calibration.known(self.likeness, self.joining)
+        from corel.oneclass import split_p_values
 
-    def decide(self, rate: float = 0.05) -> list[Verdict]:
+        return split_p_values(self.held_out.calibration, self.held_out.scores)
+
+    def decide(self, rate: float = 0.05, confidence: float | None = None) -> list[Verdict]:
         """Give a verdict on each image: known, unsure, stranger, or not a photograph.
 
         Among images of the enrolled classes, at most the share `rate` is called stranger, and the classes of a
         verdict hold the true one at least with probability 1 − 2·rate. Of real images at most 1% more is called
-        "not a photograph", as measured on seven sets.
+        "not a photograph", as measured on seven sets. That share is averaged over enrollments. With a `confidence`,
+        which needs a split, it is this gallery's own: at most `rate`, unless the enrollment was one of the unlucky
+        1 − confidence.
         """
-        return [self._verdict(i, allowed, rate) for i, allowed in enumerate(self.prediction_sets(rate))]
+        limit = rate if confidence is None else self._limit(rate, confidence)
+        return [self._verdict(i, allowed, limit) for i, allowed in enumerate(self.prediction_sets(rate))]
+
+    def select(self, fdr: float = 0.1) -> Selection:
+        """Select strangers so that at most the share `fdr` of those selected is of enrolled classes, on average."""
+        from corel.oneclass import discoveries
+
+        count = len(self._split.calibration)
+        return Selection(self.images, self.known, discoveries(self.known, fdr), fdr, count, self.skipped)
+
+    @property
+    def _split(self) -> HeldOut:
+        if self.held_out is None:
+            raise ValueError("this needs exemplars that only calibrate; score with held_out=59 or more")
+        return self.held_out
+
+    def _limit(self, rate: float, confidence: float) -> float:
+        from corel.oneclass import strict_limit
+
+        return strict_limit(rate, confidence, len(self._split.calibration))
 
     def prediction_sets(self, rate: float) -> list[tuple[str, ...]]:
         """Give the classes that do not reject an image, the likeliest first; an empty set is an answer.
@@ -102,10 +145,10 @@ class Scores:
         p_values = self.set_p_values(rate)
         return np.lexsort((-p_values, -self.likeness, p_values <= rate), axis=1)
 
-    def _verdict(self, i: int, allowed: tuple[str, ...], rate: float) -> Verdict:
+    def _verdict(self, i: int, allowed: tuple[str, ...], limit: float) -> Verdict:
         p_value, likeliest = float(self.known[i]), self.classes[int(self.likeness[i].argmax())]
         blank = self.photographic is not None and not self.photographic[i]
-        verdict = "not a photograph" if blank else answer(p_value, allowed, rate)
+        verdict = "not a photograph" if blank else answer(p_value, allowed, limit)
         named = allowed if verdict in ("known", "unsure") else ()
         enrolled = self.enrolled[i] if len(self.enrolled) else ()
         return Verdict(self.images[i], verdict, named, likeliest, p_value, enrolled)

@@ -14,8 +14,9 @@ class Verdict:
 
     Attributes:
         image: the image's name.
-        verdict: `not a photograph` for a blank, flat or noise frame; else `stranger` if and only if `p_value` ≤ rate;
-            else `known` where one class is left, `unsure` where several are, or none.
+        verdict: `not a photograph` for a blank, flat or noise frame; else `stranger` if and only if `p_value` ≤ rate,
+            or a stricter limit with a confidence; else `known` where one class is left, `unsure` where several are, or
+            none.
         classes: the classes that it may be, likeliest first; a stranger has none, nor has a blank frame.
         likeliest: the class that it is most like, whatever the verdict.
         p_value: for "of one of the enrolled classes".
@@ -54,8 +55,8 @@ class Verdict:
         return f"{self.verdict}, most like {self.likeliest}"
 
 
-def answer(p_value: float, classes: tuple[str, ...], rate: float) -> Answer:
+def answer(p_value: float, classes: tuple[str, ...], limit: float) -> Answer:
     """Decide from the p-value for "of one of the enrolled classes" and the prediction set."""
-    if p_value <= rate:
+    if p_value <= limit:
         return "stranger"
     return "known" if len(classes) == 1 else "unsure"

@@ -10,6 +10,8 @@ from ._calibration import exact_known as exact_known
 from ._calibration import joining_likeness as joining_likeness
 from ._calibration import supporting_sizes as supporting_sizes
 from ._checks import METHODS as METHODS
+from ._discoveries import discoveries as discoveries
+from ._discoveries import least_discoveries as least_discoveries
 from ._estimator import OneClass as OneClass
 from ._explain import Explanation as Explanation
 from ._sets import prediction_sets as prediction_sets

@@ -62,7 +62,9 @@ class Split:
         contents, first, content = np.unique(named, return_index=True, return_inverse=True)
         count = len(contents) // 2 if calibrating is None else calibrating
         if not 0 < count < len(contents):
-            raise ArgumentError("calibrating", f"must leave exemplars on both sides of {len(contents)}, got {count}")
+            raise ArgumentError(
+                "calibrating", f"is {count} of {len(contents)}, which leaves one side without exemplars"
+            )
         chosen = np.argsort([_digest(each, seed) for each in contents])[:count]
         kept = _only(bank, ~np.isin(content, chosen))
         return cls(kept, np.sort(_best(kept, bank.exemplars[first[chosen]])))

@@ -1,0 +1,38 @@
+"""Encoded images against all classes of a gallery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corel.gallery._assessment import assess, split_scores
+from corel.gallery._kept import Kept
+from corel.gallery._scores import HeldOut, Scores
+from corel.images import Skipped
+
+
+class Embedded(NamedTuple):
+    """A batch whose images are gone: what scoring needs of it.
+
+    `in_background` has the background's row of each image that is one of its items, by the image's place.
+    """
+
+    names: Sequence[str]
+    hashes: Sequence[str]
+    rows: NDArray[np.float32]
+    skipped: tuple[Skipped, ...]
+    photographic: NDArray[np.bool_] | None
+    in_background: Mapping[int, int]
+
+
+def scored(kept: Kept, batch: Embedded, enrolled: Sequence[tuple[str, ...]], held_out: int = 0) -> Scores:
+    """Score a batch; with `held_out`, also by a split in which so many exemplars only calibrate."""
+    found = assess(kept.bank, batch.rows, batch.in_background)
+    held = None
+    if held_out:
+        split = kept.split(held_out)
+        held = HeldOut(split_scores(split, batch.rows, batch.in_background), split.calibration)
+    return Scores(batch.names, kept.names, *found, kept.calibration, batch.skipped, enrolled, batch.photographic, held)
