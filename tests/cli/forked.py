@@ -14,6 +14,7 @@ import signal
 import sqlite3
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,8 @@ def enrol_together(gallery: str, images: str, backbone: str) -> dict[str, Any]:
     return {"exits": [wait(writer) for writer in writers], "found": classes(gallery)}
 
 
-def fork(*arguments: str, dies_at: tuple[str, int] | None = None) -> int:
-    """Run `corel` in a process of its own and give its number."""
+def fork(*arguments: str, dies_at: tuple[str, int] | None = None, prepare: Callable[[], object] | None = None) -> int:
+    """Run `corel` in a process of its own and give its number; `prepare` is called there before."""
     process = os.fork()
     if process:
         return process
@@ -79,6 +80,8 @@ def fork(*arguments: str, dies_at: tuple[str, int] | None = None) -> int:
 
     if dies_at:
         die_at(*dies_at)
+    if prepare:
+        prepare()
     sys.argv = ["corel", *arguments]
     try:
         main()

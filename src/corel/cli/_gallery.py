@@ -87,7 +87,7 @@ def enroll(
         skipped = [asdict(each) for each in done.skipped]
         _print_json(added=done.added, duplicates=done.duplicates, skipped=skipped, elsewhere=done.elsewhere)
         return
-    _report_skipped(done.skipped)
+    report_skipped(done.skipped)
     for each, count in done.elsewhere.items():
         console().print(
             f"{count:,} of these images are enrolled as {each} too; forget them in one class, or both will claim them",
@@ -138,7 +138,7 @@ def score(
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
             if rows := list(_rows(scores, verdicts, rate, every=every)):
                 write(rows)
-    _report_skipped(skipped)
+    report_skipped(skipped)
     if blank and not quiet:
         console().print(
             f"{blank:,} blank, flat or noise frames; of real images at most 1% is called that, in addition to the rate "
@@ -291,7 +291,8 @@ def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> Non
         )
 
 
-def _report_skipped(skipped: Sequence[Skipped]) -> None:
+def report_skipped(skipped: Sequence[Skipped]) -> None:
+    """Name what was left out, at most ten of it."""
     for each in skipped[:10]:
         console().print(f"skipped: {_described(each)}", markup=False, soft_wrap=True)
     if len(skipped) > 10:

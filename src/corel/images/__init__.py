@@ -13,6 +13,7 @@ from corel.images._preparation import Interpolation as Interpolation
 from corel.images._preparation import Preparation as Preparation
 from corel.images._preparation import Rows as Rows
 from corel.images._preparation import from_document as from_document
+from corel.images._set import EmptySourceError as EmptySourceError
 from corel.images._set import ImageSet as ImageSet
 from corel.images._set import Skipped as Skipped
 from corel.images._stream import Batch as Batch
@@ -25,7 +26,7 @@ from corel.images._views import check_views as check_views
 from corel.images._views import views_of as views_of
 
 __all__ = [
-    "VIEWS", "WHOLE", "Batch", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows", "Skipped", "Stream",
-    "check_views", "content_hash", "data_folder", "find_files", "from_document", "has_test_split", "one_ahead", "open",
-    "read_photo", "stream", "views_of",
+    "VIEWS", "WHOLE", "Batch", "EmptySourceError", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows",
+    "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files", "from_document", "has_test_split",
+    "one_ahead", "open", "read_photo", "stream", "views_of",
 ]  # fmt: skip

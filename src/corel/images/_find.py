@@ -20,7 +20,7 @@ from corel.images._folder import files_below, list_folder
 from corel.images._formats import suffixes
 from corel.images._listing import ArrayListing, FileListing, Listing, list_files
 from corel.images._places import data_folder
-from corel.images._set import ImageSet, Skipped, only_train
+from corel.images._set import EmptySourceError, ImageSet, Skipped, only_train
 from corel.images.known.digits import read_digits
 from corel.images.known.registry import KNOWN, NAMES, locate, recognize
 
@@ -73,7 +73,7 @@ def find_files(arguments: Iterable[str | os.PathLike[str]], *, exist: bool = Fal
             files += found
             unread += others
     if not files:
-        raise ValueError("the list of files is empty")
+        raise EmptySourceError("the list of files is empty")
     return list_files(files, tuple(unread))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from corel._terminal import counted
 from corel.images._formats import is_picture, suffixes, why_unread
 from corel.images._listing import FileListing
-from corel.images._set import Skipped
+from corel.images._set import EmptySourceError, Skipped
 
 
 def list_folder(root: Path, split: str) -> FileListing:
@@ -99,7 +99,9 @@ def _skipped(files: Iterable[Path], names: Iterable[str]) -> list[Skipped]:
 def _check_any(folder: Path, files: Sequence[Path], unread: Sequence[object]) -> None:
     if not files:
         others = f"; {counted(len(unread), 'other picture')} in it cannot be read" if unread else ""
-        raise ValueError(f"there is no image in {folder}; files ending in {', '.join(suffixes())} are read{others}")
+        raise EmptySourceError(
+            f"there is no image in {folder}; files ending in {', '.join(suffixes())} are read{others}"
+        )
 
 
 def _below(folder: Path, files: Sequence[Path]) -> list[str]:

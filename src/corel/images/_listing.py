@@ -16,7 +16,7 @@ from corel._terminal import counted, track
 from corel.images._convert import from_array
 from corel.images._decoding import Decoded, decode_files
 from corel.images._preparation import Preparation
-from corel.images._set import Skipped, UInt8Array, check_labels
+from corel.images._set import EmptySourceError, Skipped, UInt8Array, check_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def refuse(skipped: Sequence[Skipped], kept: int, source: str, *, strict: bool) 
     if not kept:
         count = f"the first of {len(skipped)}: " if len(skipped) > 1 else ""
         first = f"; {count}{skipped[0].path} {skipped[0].reason}" if skipped else ""
-        raise ValueError(f"no image could be read from {source}{first}")
+        raise EmptySourceError(f"no image could be read from {source}{first}")
     if strict and skipped:
         raise ArgumentError(
             "strict",

@@ -32,6 +32,10 @@ class Skipped:
     reason: str
 
 
+class EmptySourceError(ValueError):
+    """A source has no image, or none that can be read."""
+
+
 @dataclass(frozen=True, eq=False)
 class ImageSet:
     """Images of one size in memory.

@@ -24,7 +24,7 @@ from corel.images._find import find
 from corel.images._listing import FileListing, Listing, list_files, refuse
 from corel.images._preparation import Preparation, Rows
 from corel.images._rows import read_rows
-from corel.images._set import Skipped
+from corel.images._set import EmptySourceError, Skipped
 
 Item = TypeVar("Item")
 # Enough images to keep the encoder busy, few enough that results appear while one watches.
@@ -151,7 +151,7 @@ def _checked(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
         skipped += batch.skipped[:2] if not read else ()
         yield batch
     if not read and not skipped:
-        raise ValueError(f"no image was named: {source} are none; give at least one path")
+        raise EmptySourceError(f"no image was named: {source} are none; give at least one path")
     refuse(skipped, read, source, strict=False)
 
 

@@ -1,0 +1,88 @@
+"""What is to be put where: records in the undo list, written before anything happens.
+
+A record says "this file goes there". The file system says whether it happened. So after a kill at any moment the list
+and the folders together tell what is left to do, and what to take back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import Enum
+from itertools import count
+from pathlib import Path
+
+from corel._io.lines import append_lines, read_lines
+
+LIST = "corel-sort.jsonl"
+NOT_CLASSES = ("unsure", "stranger", "not a photograph")
+
+
+class How(str, Enum):
+    """How a file gets into a folder."""
+
+    COPY = "copy"
+    LINK = "link"
+    MOVE = "move"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A file and where it goes, with the size and time by which it is known again."""
+
+    how: str
+    source: str
+    target: str
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, how: How, source: Path, target: Path) -> Record:
+        """Plan for a file as it is now."""
+        found = source.stat()
+        return cls(how.value, str(source), str(target), found.st_size, found.st_mtime_ns)
+
+    def checked(self) -> Record:
+        """Refuse values of another type: a list may come from a stranger, too."""
+        if How(self.how) and not all(isinstance(each, str) for each in (self.source, self.target)):
+            raise TypeError("paths are text")
+        return self
+
+    def is_of(self, path: Path) -> bool:
+        """Whether a file looks like the one planned for; some file systems keep times to two seconds."""
+        found = path.stat()
+        return found.st_size == self.size and abs(found.st_mtime_ns - self.modified) <= 2_000_000_000
+
+
+def read_records(path: Path) -> list[Record]:
+    """Read the records in effect: a target was free when a record was made, so only the last one with it counts."""
+    try:
+        records = [Record(**line).checked() for line in read_lines(path)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is not an undo list of `corel sort`; name the one in the sorted folder") from error
+    last = {record.target: record for record in records}
+    return [record for record in records if last[record.target] is record]
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Add records; they are on the disk when this returns."""
+    append_lines(path, map(asdict, records))
+
+
+def folder_name(name: str) -> str:
+    """Name the folder of a class; a gallery may come from a stranger, and a class of it be called "..", or stranger."""
+    return f"class {name}" if name.startswith(".") or name.lower() in (*NOT_CLASSES, LIST) else name
+
+
+def free_target(folder: Path, name: str, taken: set[Path]) -> Path:
+    """Find a name that nothing has yet: a.png, a-2.png, a-3.png, …"""
+    target = next(each for each in _names(folder, name) if each not in taken and not os.path.lexists(each))
+    taken.add(target)
+    return target
+
+
+def _names(folder: Path, name: str) -> Iterator[Path]:
+    yield folder / name
+    stem, ending = os.path.splitext(name)  # noqa: PTH122 (a name may end in a dot)
+    yield from (folder / f"{stem}-{number}{ending}" for number in count(2))

@@ -1,0 +1,137 @@
+"""`sort` and `undo`: from verdicts to folders, and back."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from corel._io.lock import locked
+from corel.gallery import Gallery, Verdict
+from corel.images import EmptySourceError, Skipped, find_files
+from corel.sorting._carry import carry_out, complete, take_back
+from corel.sorting._plan import LIST, How, Record, folder_name, free_target, read_records, write_records
+
+
+@dataclass
+class Sorted:
+    """What was done.
+
+    Attributes:
+        undo_list: where it is written.
+        folders: how many files went into each folder, or came back.
+        before: how many were sorted by an earlier run.
+        left: what stayed where it was, and why.
+
+    """
+
+    undo_list: Path
+    folders: Counter[str] = field(default_factory=Counter)
+    before: int = 0
+    left: list[Skipped] = field(default_factory=list)
+
+
+def sort(
+    gallery: Gallery,
+    folder: str | os.PathLike[str],
+    into: str | os.PathLike[str],
+    how: How | str,
+    *,
+    rate: float = 0.05,
+    photographs: bool = True,
+    progress: bool = False,
+) -> Sorted:
+    """Copy, link or move the images of a folder into one folder a class, `unsure`, `stranger` and `not a photograph`.
+
+    Nothing is overwritten: a file whose name is taken gets a number. Every step is in the list INTO/corel-sort.jsonl
+    before it is taken, for `undo`. After a kill, the same call goes on where it was.
+    """
+    how, root, place = How(how), _resolved(folder), _resolved(into)
+    if place in (root, *root.parents):
+        raise ValueError(f"{folder} lies in {into}, where its images would go; name another folder to sort into")
+    place.mkdir(parents=True, exist_ok=True)
+    done = Sorted(place / LIST)
+    with locked(done.undo_list):
+        files = _still_to_sort(root, place, how, done)
+        with suppress(EmptySourceError):  # what cannot be read is named in `left`
+            for scores in gallery.score_batches(files, photographs=photographs, progress=progress) if files else ():
+                done.left += scores.skipped
+                _put(scores.decide(rate), place, how, done)
+    return done
+
+
+def undo(path: str | os.PathLike[str]) -> Sorted:
+    """Take back what a list says was done, the last first; what has changed since stays, and is named.
+
+    The list is removed when nothing is left in it to take back.
+    """
+    done = Sorted(_resolved(path))
+    if not done.undo_list.is_file():
+        raise FileNotFoundError(f"there is no undo list {path}; `corel sort` writes {LIST} into the sorted folder")
+    with locked(done.undo_list):
+        records = read_records(done.undo_list)
+        if not records and done.undo_list.stat().st_size:
+            raise ValueError(f"{path} is not an undo list of `corel sort`; name the one in the sorted folder")
+        for record in reversed(records):
+            was_there = os.path.lexists(record.target)
+            if why := take_back(record):
+                done.left.append(Skipped(record.target, why))
+            elif was_there:
+                done.folders[str(Path(record.source).parent)] += 1
+        _remove_empty({Path(record.target).parent for record in records})
+        if not done.left:
+            done.undo_list.unlink()
+    return done
+
+
+def _still_to_sort(root: Path, place: Path, how: How, done: Sorted) -> list[Path]:
+    """Finish what an earlier run began, and list what it did not come to."""
+    records = read_records(done.undo_list)
+    for record in records:
+        complete(record)
+    there = {each.source: each for each in records if each.how == how and os.path.lexists(each.target)}
+    files = [each for each in _files(root, done, anything=not there) if place not in each.parents]
+    kept = [each for each in files if how is How.MOVE or str(each) not in there or not there[str(each)].is_of(each)]
+    done.before = sum(not os.path.lexists(each) for each in there) + len(files) - len(kept)
+    links = [each for each in kept if how is How.MOVE and each.is_symlink()]
+    done.left += [Skipped(str(each), "is a link and stays; sort what it leads to") for each in links]
+    return [each for each in kept if each not in set(links)]
+
+
+def _files(root: Path, done: Sorted, *, anything: bool) -> Sequence[Path]:
+    """List the images; `anything` says that none is an error."""
+    try:
+        found = find_files([root], exist=True)
+    except EmptySourceError:
+        if anything:
+            raise
+        return ()
+    done.left += found.unread
+    return found.files
+
+
+def _put(verdicts: Sequence[Verdict], place: Path, how: How, done: Sorted) -> None:
+    taken: set[Path] = set()
+    records = []
+    for verdict in verdicts:
+        file = Path(verdict.image)
+        folder = folder_name(verdict.classes[0]) if verdict.verdict == "known" else verdict.verdict
+        records.append(Record.of(how, file, free_target(place / folder, file.name, taken)))
+    write_records(done.undo_list, records)
+    left = carry_out(records)
+    done.left += left
+    stayed = {each.path for each in left}
+    done.folders.update(Path(each.target).parent.name for each in records if each.source not in stayed)
+
+
+def _resolved(path: str | os.PathLike[str]) -> Path:
+    return Path(path).expanduser().resolve()
+
+
+def _remove_empty(folders: set[Path]) -> None:
+    for folder in folders:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()

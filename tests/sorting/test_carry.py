@@ -1,0 +1,160 @@
+"""Files change places whole and once: a kill at any change of the file system loses and overwrites nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from corel.sorting import LIST, How, undo
+from corel.sorting._carry import carry_out, complete
+from corel.sorting._plan import Record, folder_name, free_target, read_records, write_records
+
+from .dying import run_and_die
+
+NAMES = ("a.png", "b.png", "b.png")  # two folders hold a b.png
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Photos, and a folder that holds a b.png of its own."""
+    for folder, name in zip(("one", "one", "two"), NAMES, strict=True):
+        (tmp_path / "photos" / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "photos" / folder / name).write_text(f"{folder} {name}")
+    (tmp_path / "sorted" / "cat").mkdir(parents=True)
+    (tmp_path / "sorted" / "cat" / "b.png").write_text("of the user")
+    return tmp_path
+
+
+def planned(place: Path, how: How) -> list[Record]:
+    taken: set[Path] = set()
+    files = sorted(each for each in (place / "photos").rglob("*.png"))
+    return [Record.of(how, each, free_target(place / "sorted" / "cat", each.name, taken)) for each in files]
+
+
+def run(place: Path, how: How) -> None:
+    """What a sort does to the files: finish what an earlier one began, plan, write the plan down, carry it out."""
+    undo_list = place / "sorted" / LIST
+    before = read_records(undo_list)
+    for record in before:
+        complete(record)
+    done = {each.source for each in before if how is not How.MOVE and os.path.lexists(each.target)}
+    records = [each for each in planned(place, how) if each.source not in done]
+    write_records(undo_list, records)
+    assert not carry_out(records)
+
+
+def contents(folder: Path) -> list[str]:
+    return sorted(each.read_text() for each in folder.rglob("*.png"))
+
+
+ALL = ["one a.png", "one b.png", "two b.png"]
+
+
+@pytest.mark.parametrize("how", list(How))
+def test_a_kill_at_any_change_then_a_rerun_then_an_undo(place: Path, how: How) -> None:
+    for at in range(1000):
+        lived = run_and_die(lambda: run(place, how), at)
+        assert set(contents(place)) == {*ALL, "of the user"}, at
+        assert (place / "sorted" / "cat" / "b.png").read_text() == "of the user"
+        run(place, how)
+        assert contents(place / "sorted") == ["of the user", *ALL]
+        assert contents(place / "photos") == ([] if how is How.MOVE else ALL)
+        undo(place / "sorted" / LIST)
+        assert contents(place / "photos") == ALL
+        assert contents(place / "sorted") == ["of the user"]
+        assert [each.name for each in (place / "sorted").iterdir()] == ["cat"]
+        if lived:
+            break
+    assert at > 10
+
+
+@pytest.mark.parametrize("how", list(How))
+def test_an_undo_that_is_killed_at_any_change_is_repeated(place: Path, how: How) -> None:
+    for at in range(1000):
+        run(place, how)
+        lived = run_and_die(lambda: undo(place / "sorted" / LIST), at)
+        assert set(contents(place)) == {*ALL, "of the user"}, at
+        if (place / "sorted" / LIST).exists():
+            assert not undo(place / "sorted" / LIST).left
+        assert contents(place / "photos") == ALL
+        assert contents(place / "sorted") == ["of the user"]
+        if lived:
+            break
+    assert at > 3
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="another disk is found on Linux")
+def test_a_move_to_another_disk_is_a_copy_that_is_checked(place: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        (place / "sorted").rename(place / "before")
+        (place / "sorted").symlink_to(shutil.copytree(place / "before", Path(other) / "sorted"))
+        if (place / "sorted").stat().st_dev == (place / "photos").stat().st_dev:
+            pytest.skip("both are one disk")
+        for at in range(0, 60, 3):
+            run_and_die(lambda: run(place, How.MOVE), at)
+            assert {*contents(place / "photos"), *contents(place / "sorted")} == {*ALL, "of the user"}, at
+            run(place, How.MOVE)
+            assert contents(place / "sorted") == ["of the user", *ALL]
+            assert contents(place / "photos") == []
+            assert not list((place / "sorted").rglob(".*.sorting"))
+            undo(place / "sorted" / LIST)
+            assert contents(place / "photos") == ALL
+
+
+def test_nothing_is_overwritten_if_a_name_is_taken_meanwhile(place: Path) -> None:
+    records = planned(place, How.MOVE)
+    Path(records[0].target).write_text("came meanwhile")
+    (left,) = carry_out(records)
+    assert (left.path, Path(left.path).read_text()) == (records[0].source, "one a.png")
+    assert Path(records[0].target).read_text() == "came meanwhile"
+    assert contents(place / "photos") == ["one a.png"]
+
+
+def test_undo_leaves_what_changed_and_says_so(place: Path) -> None:
+    run(place, How.MOVE)
+    (place / "sorted" / "cat" / "a.png").write_text("edited by the user")
+    (place / "photos" / "one" / "b.png").write_text("a new file of this name")
+    done = undo(place / "sorted" / LIST)
+    assert sorted(Path(each.path).name for each in done.left) == ["a.png", "b-2.png"]
+    assert contents(place / "photos") == ["a new file of this name", "two b.png"]
+    assert contents(place / "sorted") == ["edited by the user", "of the user", "one b.png"]
+    assert (place / "sorted" / LIST).exists()
+
+
+def test_the_last_copy_is_not_removed(place: Path) -> None:
+    run(place, How.COPY)
+    (place / "photos" / "one" / "a.png").unlink()
+    (left,) = undo(place / "sorted" / LIST).left
+    assert Path(left.path).read_text() == "one a.png"
+
+
+@pytest.mark.parametrize("name", ["..", ".", "stranger", "Unsure", "not a photograph", ".hidden", LIST])
+def test_a_class_cannot_be_a_folder_of_another_meaning(name: str, tmp_path: Path) -> None:
+    assert (tmp_path / folder_name(name)).resolve() == tmp_path / f"class {name}"
+
+
+@pytest.mark.parametrize("content", ["not json\n", "no line", '{"a": 1}\n', "[1]\n", '"text"\n'])
+def test_a_file_that_is_no_list_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "list").write_text(content)
+    with pytest.raises(ValueError, match=r"name (another|the one)"):
+        undo(tmp_path / "list")
+    assert (tmp_path / "list").read_text() == content
+
+
+def paths(records: Sequence[Record]) -> list[str]:
+    return [each.target for each in records]
+
+
+def test_a_line_that_a_kill_cut_off_is_dropped(place: Path) -> None:
+    records = planned(place, How.COPY)
+    write_records(place / "list", records[:1])
+    with (place / "list").open("a") as file:
+        file.write('{"how": "co')
+    assert paths(read_records(place / "list")) == paths(records[:1])
+    write_records(place / "list", records[1:])
+    assert paths(read_records(place / "list")) == paths(records)
