@@ -66,6 +66,7 @@ EXPERIMENTS = {
         Experiment("conformal", "decisions at a rate", 15, DATA),
         Experiment("classify", "conformal prediction sets over ten classes", 3, DATA),
         Experiment("verdicts", "verdicts: false alarms, strangers stopped, sets", 10, DATA),
+        Experiment("daily", "a confidence for one gallery, strangers among many images", 15, BOTH),
         Experiment("photographs", "blank, flat and noise frames against real images", 3, DATA),
         Experiment("branching", "Figure 4: 1, 16 and 32 branches", 20, BOTH),
         Experiment("weights", "Figure 5: the weight λ", 22, BOTH),
