@@ -56,9 +56,8 @@ def export(folder: Path) -> Path:
     return folder / "source"
 
 
-def build(python: Path, source: Path, out: Path) -> dict[str, str]:
-    """Build wheel and sdist; gives each file's SHA-256. Times in them are the last commit's."""
-    epoch = run("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
+def build(python: Path, source: Path, out: Path, epoch: str) -> dict[str, str]:
+    """Build wheel and sdist, with `epoch` for all times in them; gives each file's SHA-256."""
     run(python, "-m", "build", "--outdir", out, source, SOURCE_DATE_EPOCH=epoch)
     return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in sorted(out.iterdir())}
 
@@ -94,7 +93,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         builder, source = environment(folder / "builder", "build"), export(folder)
-        once, again = (build(builder, source, folder / name) for name in ("once", "again"))
+        committed = run("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
+        once, again = (build(builder, source, folder / name, committed) for name in ("once", "again"))
         if once != again:
             sys.exit(f"two builds differ: {once} and {again}")
         print("built twice, equal byte for byte:", *once)
