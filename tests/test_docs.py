@@ -55,28 +55,38 @@ def test_every_block_is_of_a_kind_that_is_run(document: Path) -> None:
 @each_document
 @pytest.mark.usefixtures("folder", "one_thread")
 def test_blocks_run_in_the_order_of_reading(document: Path) -> None:
-    names = {"__name__": "__main__"}
+    names, printed, end = {"__name__": "__main__"}, "", 0
     text = document.read_text()
     for block in BLOCK.finditer(text):
+        follows, end = not text[end : block.start()].strip(), block.end()
         if block[1] == "python":
             above = text[: block.start(2)].count("\n")
             exec(compile("\n" * above + block[2], document, "exec"), names)  # so that a traceback names the line
         elif block[1] == "console":
-            for line in block[2].splitlines():
-                run(line)
+            printed = "".join(run(line) for line in block[2].splitlines())
+        elif block[1] == "text" and follows and printed:
+            missing = {shape(line) for line in block[2].splitlines()} - {shape(line) for line in printed.splitlines()}
+            assert missing <= {"…"}, f"the commands above print {printed}"
 
 
-def run(line: str) -> None:
-    """Run one line of a console."""
+def shape(line: str) -> str:
+    """A line of output without its digits, which another machine's rounding may change, and hashes."""
+    return re.sub(r"\b[0-9a-f]{12}\b|\d", "#", line.rstrip())
+
+
+def run(line: str) -> str:
+    """Run one line of a console; gives what it prints."""
     assert line.startswith("$ "), f"output that nothing checks: {line}"
     match shlex.split(line[2:], comments=True):
         case ["corel", *arguments]:
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 0, f"{line}: {result.output}"
+            return str(result.output)
         case ["make", target]:  # installs; what the target itself does has tests of its own
             subprocess.run(["make", "--dry-run", "--directory", ROOT, target], check=True, capture_output=True)
         case _:
             pytest.fail(f"no test can run this; tell it in the text: {line}")
+    return ""
 
 
 @each_document
