@@ -12,3 +12,8 @@ SCORES = ("count", "contrast")
 def pairing(auxiliary: str, evaluated: str) -> str:
     """An encoder's data and the data whose classes it tells apart."""
     return f"{DATASETS[auxiliary]} → {DATASETS[evaluated]}"
+
+
+def title(dataset: str) -> str:
+    """A dataset as people write it."""
+    return {**DATASETS, "fashion-mnist": "Fashion-MNIST"}.get(dataset, dataset)

@@ -20,6 +20,7 @@ from experiments.render import (
     encoders,
     front,
     geometry,
+    methods,
     overview,
     speed,
     tables,
@@ -46,6 +47,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
+        methods.methods, methods.folds, methods.seen,
         benefit.benefit, front.accuracy, front.gain, front.found,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )
