@@ -11,7 +11,7 @@ import safetensors
 import safetensors.torch
 import torch
 
-import corel.backbone
+import corel
 from corel.backbone import DEFAULT, Backbone, shipped
 from corel.encoders import Autoencoder
 
@@ -136,7 +136,7 @@ def test_one_flipped_bit_anywhere_is_noticed(file: Path, tmp_path: Path) -> None
 
 def test_one_flipped_bit_in_a_shipped_file_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = shutil.copytree(Path(corel.__file__).parent / "backbones", tmp_path / "backbones").parent
-    monkeypatch.setattr("corel.backbone.resources.files", lambda _: package)
+    monkeypatch.setattr("corel.backbone._card.resources.files", lambda _: package)
     assert Backbone.load("cifar10-16x10").eta == 2.0
     path = package / "backbones" / "cifar10-16x10.safetensors"
     content = bytearray(path.read_bytes())
@@ -235,7 +235,7 @@ def test_onnx_agrees_with_torch_at_any_batch_size(backbone: Backbone, tmp_path: 
 
 # --- What ships
 
-FOLDER = Path(corel.backbone.__file__).parent / "backbones"
+FOLDER = Path(corel.__file__).parent / "backbones"
 
 
 CONTRASTIVE = "tiny-imagenet-contrastive-16x10"

@@ -61,6 +61,20 @@ def test_latents_are_the_graphs_vectors_at_length_one(folder: Path, backbone: Ba
     assert_array_equal(np.concatenate(seen), pixels)
 
 
+def test_preparation_of_the_model_can_be_overridden(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.safetensors"
+    words = ["backbone", "wrap", f"onnx:{folder / 'small.onnx'}", "--background", str(folder / "background")]
+    words += ["--mean", "0", "0.5", "1", "--deviation", "1", "2", "0.25", "--interpolation", "lanczos"]
+    result = CliRunner().invoke(app, [*words, "--crop", "0.8", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    wrapped = Backbone.load(out)
+    assert wrapped.preparation == corel.images.Preparation(SIZE, "crop", "lanczos", 20, draft=True)
+    images = np.random.default_rng(0).random((3, 3, SIZE, SIZE), np.float32)
+    mean, deviation = (np.array(each, np.float32).reshape(1, 3, 1, 1) for each in ((0, 0.5, 1), (1, 2, 0.25)))
+    vectors = expected((images - mean) / deviation)
+    assert_allclose(wrapped.encode(images), vectors / np.linalg.norm(vectors, axis=1, keepdims=True), atol=1e-3)
+
+
 def test_radius_is_the_mean_death_time_of_batches(backbone: Backbone) -> None:
     latents = torch.from_numpy(backbone.background)  # all 80: a batch of 80 is the whole
     assert backbone.batch_size == len(latents) == 80
@@ -207,6 +221,10 @@ def test_embeddings_are_taken_as_they_are(tmp_path: Path) -> None:
         (["onnx:{folder}/small.onnx", "--size", "32"], "takes images of 16 pixels, not 32"),
         (["onnx:{folder}/small.onnx", "--layers", "pool"], "no layer 'pool'; near it are pooled"),
         (["onnx:{folder}/small.onnx", "--weights", "x.pth"], "belong to timm:NAME"),
+        (["onnx:{folder}/small.onnx", "--crop", "1.5"], "--crop is a share above 0 and at most 1, got 1.5"),
+        (["onnx:{folder}/small.onnx", "--interpolation", "cubic"], "interpolation must be one of nearest, bilinear"),
+        (["onnx:{folder}/small.onnx", "--mean", "0", "0", "0", "--deviation", "1", "0", "1"], "deviations above 0"),
+        (["vectors", "--crop", "0.5"], "without crop (--crop); leave it out"),
         (["vectors"], "background"),
     ],
 )

@@ -180,6 +180,26 @@ def wrap(
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Weights of a timm model, not downloaded.")
     ] = None,
+    mean: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(metavar="R G B", help="Subtracted from colors in 0 to 1.", show_default="the model's own"),
+    ] = None,
+    deviation: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option(metavar="R G B", help="What they are divided by then.", show_default="the model's own"),
+    ] = None,
+    interpolation: Annotated[
+        str | None,
+        typer.Option(help="nearest, bilinear, bicubic or lanczos.", show_default="the model's own, or bicubic"),
+    ] = None,
+    crop: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Of the photo's shorter side, the part in its middle that is seen.",
+            show_default="the model's own, or 1",
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Make a backbone of an encoder that others trained; after an interruption the same command continues."""
@@ -189,8 +209,9 @@ def wrap(
 
     partial = out.with_suffix(".partial")
     backbone = Backbone.wrap(
-        encoder, source, size=size, layers=layers or (), weights=weights, partial=partial, progress=not quiet
-    )
+        encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
+        interpolation=interpolation, crop=crop, partial=partial, progress=not quiet,
+    )  # fmt: skip
     backbone.save(out)
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())

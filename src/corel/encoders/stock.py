@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 
+from corel._errors import ArgumentError
 from corel.encoders import graph
 from corel.encoders.export import compare, to_onnx
 from corel.images import Interpolation, Preparation
@@ -34,6 +35,8 @@ class Wrapping:
         weights: a file of weights for a ``timm`` model, instead of those that timm downloads.
         mean: what is subtracted from a color in [0, 1]; None is the model's own.
         deviation: what it is divided by then.
+        interpolation: how photos are resized; None is the model's own, or bicubic.
+        crop: the side of the square that is cut out, as a share of the shorter side; None is the model's own, or all.
 
     """
 
@@ -42,6 +45,8 @@ class Wrapping:
     weights: Path | None = None
     mean: Sequence[float] | None = None
     deviation: Sequence[float] | None = None
+    interpolation: str | None = None
+    crop: float | None = None
 
 
 @dataclass(frozen=True)
@@ -203,11 +208,7 @@ def _scaled(
     if len(mean) != 3 or len(deviation) != 3 or min(deviation) <= 0:
         raise ValueError(f"mean and deviation are three numbers each, deviations above 0; got {mean} and {deviation}")
     content = graph.normalize(checked.content, mean, deviation)
-    shorter = max(checked.size, round(checked.size / crop))
-    preparation = Preparation(
-        checked.size, "crop", _FILTERS.get(interpolation, "bicubic"), shorter if shorter > checked.size else None,
-        draft=True,
-    )  # fmt: skip
+    preparation = _preparation(checked.size, how.crop or crop, how.interpolation or _FILTERS.get(interpolation))
     return Stock(
         graph.check_again(content, provenance["encoder"]),
         preparation,
@@ -215,6 +216,13 @@ def _scaled(
     )
 
 
-_FILTERS: dict[str, Interpolation] = {
-    "nearest": "nearest", "bilinear": "bilinear", "bicubic": "bicubic", "lanczos": "lanczos",
-}  # fmt: skip
+def _preparation(size: int, crop: float, interpolation: Any) -> Preparation:
+    if not 0 < crop <= 1:
+        raise ArgumentError("crop", f"is a share above 0 and at most 1, got {crop}")
+    shorter = max(size, round(size / crop))
+    whole = shorter == size
+    return Preparation(size, "crop", interpolation or "bicubic", None if whole else shorter, draft=True)
+
+
+# What timm calls a filter; it has names for others, such as "random", that are not for evaluation.
+_FILTERS = {name: name for name in get_args(Interpolation)}

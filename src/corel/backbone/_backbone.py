@@ -1,15 +1,13 @@
-"""The artefact of training: one file that holds the encoder and all that scoring needs to know of it."""
+"""A backbone: load, save, wrap, and encode with it."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +16,32 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from corel import objectives
 from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
-from corel._terminal import shown
 from corel._version import __version__
-from corel.encoders.base import Embedding, Network, channels_last
+from corel.backbone._card import describe, hub_page
+from corel.backbone._file import (
+    HASHES,
+    KIND,
+    POOLED,
+    VERSION,
+    check_finite,
+    check_shapes,
+    default_preparation,
+    locate,
+    rebuild,
+    shipped,
+    shipped_checksum,
+)
+from corel.encoders.base import Embedding, Network
 from corel.encoders.export import to_onnx
 from corel.encoders.graph import unit_vectors
 from corel.encoders.pretrained import Pretrained
-from corel.encoders.vectors import Vectors
 from corel.images import WHOLE, ImageSet, Preparation, Rows, from_document, views_of
-
-KIND, VERSION = "corel backbone", 1
-HASHES = "background_hashes"
-POOLED = "pooled_background"  # the tensor of this name is in files of networks with features of their own
 
 # The best of the shipped ones on photographs that it was not trained on: experiments/results/stronger.json and
 # backbones.json. On other images it is not: experiments/results/domains.json.
 DEFAULT = "tiny-imagenet-contrastive-16x10"
-
-# Encoders that were not trained here, by what stands in a file in place of an objective.
-WRAPPED: dict[str, type[Network]] = {"pretrained": Pretrained, "vectors": Vectors}
 
 
 @dataclass(eq=False)
@@ -84,7 +86,7 @@ class Backbone:
 
     def __post_init__(self) -> None:
         self.network.eval().requires_grad_(False)
-        self.preparation = self.preparation or _default_preparation(self.network)
+        self.preparation = self.preparation or default_preparation(self.network)
 
     @property
     def branches(self) -> int:
@@ -168,18 +170,18 @@ class Backbone:
 
         With neither it is the one that is best on photographs. Loading runs no code from the file.
         """
-        path = _locate(DEFAULT if name_or_path is None else name_or_path)
-        tensors, document = tensorfile.read(path, KIND, VERSION, file_checksum=_shipped_checksum(path))
+        path = locate(DEFAULT if name_or_path is None else name_or_path)
+        tensors, document = tensorfile.read(path, KIND, VERSION, file_checksum=shipped_checksum(path))
         try:
-            _check_finite(tensors)
-            network = _rebuild(document["objective"], document["architecture"], tensors)
+            check_finite(tensors)
+            network = rebuild(document["objective"], document["architecture"], tensors)
             deaths, background = tensors["deaths"].float().numpy(), tensors["background"].float().numpy()
-            preparation = from_document(document.get("preparation") or _default_preparation(network).document())
+            preparation = from_document(document.get("preparation") or default_preparation(network).document())
             pooled = tensors[POOLED].float().numpy() if POOLED in tensors else None
             hashes = tensors[HASHES].numpy() if HASHES in tensors else None
             backbone = cls(network, document["objective"], document["eta"], document["p"], document["batch_size"],
                            deaths, background, document["metadata"], preparation, pooled, hashes)  # fmt: skip
-            _check_shapes(backbone)
+            check_shapes(backbone)
         except (KeyError, TypeError, ValueError, RuntimeError, OverflowError, AttributeError) as error:
             raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
         return backbone
@@ -199,7 +201,7 @@ class Backbone:
         """Upload the file and its card to ``owner/name`` on the Hugging Face Hub, and give the address."""
         with tempfile.TemporaryDirectory() as place:
             self.save(Path(place, hub.FILE))
-            Path(place, hub.CARD).write_text(self._card(repository))
+            Path(place, hub.CARD).write_text(hub_page(self, repository))
             return hub.upload(repository, Path(place), private=private)
 
     @classmethod
@@ -213,6 +215,8 @@ class Backbone:
         weights: str | os.PathLike[str] | None = None,
         mean: Sequence[float] | None = None,
         deviation: Sequence[float] | None = None,
+        interpolation: str | None = None,
+        crop: float | None = None,
         partial: str | os.PathLike[str] | None = None,
         progress: bool = False,
     ) -> Backbone:
@@ -227,6 +231,9 @@ class Backbone:
             weights: a file of weights for a timm model.
             mean: what is subtracted from colors in [0, 1]; default: the model's own.
             deviation: what they are divided by then.
+            interpolation: Pillow's filter that resizes photos; default: the model's own, or bicubic.
+            crop: the side of the square that is cut out, as a share of the photo's shorter side; default: the model's
+                own, or all of it.
             partial: a file in which an interrupted run leaves what it has; the same call continues from it.
             progress: show a bar on a terminal.
 
@@ -239,7 +246,8 @@ class Backbone:
         """
         from corel.encoders import wrapping
 
-        how = wrapping.Wrapping(size, layers, None if weights is None else Path(weights), mean, deviation)
+        file = None if weights is None else Path(weights)
+        how = wrapping.Wrapping(size, layers, file, mean, deviation, interpolation, crop)
         found = wrapping.find_encoder(encoder, background, how)
         place = None if partial is None else Path(partial)
         seen = wrapping.run(found.network, found.preparation, found.source, partial=place, progress=progress)
@@ -261,36 +269,7 @@ class Backbone:
 
     def describe(self) -> str:
         """Give a card to read: what the backbone is, where it comes from and what it was measured on."""
-        data, auc = _entries(self.metadata.get("data")), _entries(self.metadata.get("auc"))
-        alpha, epsilon, beta = self.deaths.mean(axis=0)
-        space = f"{self.branches} branches × {self.branch_dim} dimensions, norm p = {self.p:g}, η = {self.eta:g}"
-        lines = [
-            f"corel backbone {self.digest[:12]}, objective {self.objective}, {self._size()}",
-            f"latents     {space}",
-            f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {self.batch_size}",
-            f"background  {len(self.background):,} auxiliary latents{self._pooled_note()}",
-            f"{'looked at ' if self.objective in WRAPPED else 'trained on'}  "
-            f"{data.get('source', 'unknown')}, {_number(data.get('items', 0), ',')} items, no labels",
-            *self._origin(),
-        ]
-        lines += [f"AUC         {where}: {_number(value, '.3f')}" for where, value in auc.items()]
-        return "\n".join(shown(line, 300) for line in lines)  # the file may be a stranger's
-
-    def _size(self) -> str:
-        if isinstance(self.network, Pretrained):
-            return f"an ONNX graph of {len(self.network.graph) / 1e6:.1f} MB"
-        return f"{sum(parameter.numel() for parameter in self.network.parameters()):,} weights"
-
-    def _origin(self) -> list[str]:
-        """Say which encoder was wrapped, or how one was trained."""
-        version = self.metadata.get("version", "?")
-        if self.objective in WRAPPED:
-            encoder = _entries(self.metadata.get("encoder"))
-            told = [f"{name:<10}  {encoder[name]}" for name in ("source", "license", "trained on") if name in encoder]
-            return [f"encoder     {encoder.get('encoder', '?')}, wrapped by corel {version}", *told]
-        config = _entries(self.metadata.get("config"))
-        epochs, seed = config.get("epochs", "?"), config.get("seed", "?")
-        return [f"training    {epochs} epochs, seed {seed}, corel {version}"]
+        return describe(self)
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder as ONNX: float32 in, latents ``[n, B·D]`` out, any n.
@@ -304,22 +283,10 @@ class Backbone:
         content = to_onnx(self.network.encoder, torch.zeros(2, *self.network.input_shape), name, ["latents"])
         write_atomically(Path(path), content)
 
-    def _card(self, repository: str) -> str:
-        """Give the page that the Hub shows; a shipped backbone brings its own."""
-        front = "---\nlibrary_name: corel\ntags: [one-class, persistent-homology]\n---\n\n"
-        own = [name for name in shipped() if Backbone.load(name).digest == self.digest]
-        if own:
-            return front + (resources.files("corel") / "backbones" / f"{own[0]}.md").read_text(encoding="utf-8")
-        use = f'```python\nimport corel\n\nbackbone = corel.Backbone.from_pretrained("{repository}")\n```'
-        return f"{front}# {repository}\n\n{use}\n\n```\n{self.describe()}\n```\n"
-
     def _stored_preparation(self) -> dict[str, Any]:
         """Give what the file says of the preparation; nothing, where it is the default."""
         stored = self.preparation.document()
-        return {} if stored == _default_preparation(self.network).document() else {"preparation": stored}
-
-    def _pooled_note(self) -> str:
-        return "" if self.pooled_background is None else f", features of {len(self.pooled_background):,} of them"
+        return {} if stored == default_preparation(self.network).document() else {"preparation": stored}
 
     def _tensors(self) -> dict[str, Tensor]:
         weights = {f"network.{name}": tensor for name, tensor in self.network.stored_state().items()}
@@ -331,88 +298,3 @@ class Backbone:
         if self.background_hashes is not None:
             tensors[HASHES] = torch.from_numpy(self.background_hashes)
         return tensors
-
-
-def _default_preparation(network: Network) -> Preparation | Rows:
-    shape = network.input_shape
-    return Rows(shape[0]) if len(shape) == 1 else Preparation(shape[-1])
-
-
-def network_type(objective: str) -> type[Network]:
-    """Give the class of the networks that a backbone of this objective keeps."""
-    return WRAPPED[objective] if objective in WRAPPED else objectives.find(objective).network_type
-
-
-def shipped() -> list[str]:
-    """Give the names of the backbones that ship with corel."""
-    folder = resources.files("corel") / "backbones"
-    return sorted(
-        file.name.removesuffix(".safetensors") for file in folder.iterdir() if file.name.endswith(".safetensors")
-    )
-
-
-def _locate(name_or_path: str | os.PathLike[str]) -> Path:
-    if name_or_path in shipped():
-        return Path(str(resources.files("corel") / "backbones" / f"{name_or_path}.safetensors"))
-    path = Path(name_or_path)
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"there is no backbone at {path}; give the path of a file that `corel train` wrote, "
-            f"or one of the shipped names: {', '.join(shipped())}"
-        )
-    return path
-
-
-def _rebuild(objective: str, architecture: dict[str, int], tensors: dict[str, Tensor]) -> Network:
-    # Built without memory first, so that a file's sizes are compared before anything is allocated to hold them.
-    with torch.device("meta"):
-        network = network_type(objective)(**architecture)
-    weights = {
-        name.removeprefix("network."): tensor.float() if tensor.is_floating_point() else tensor  # batch norm counts
-        for name, tensor in tensors.items()
-        if name.startswith("network.")
-    }
-    for name, expected in network.state_dict().items():
-        if name in weights and weights[name].is_floating_point() != expected.is_floating_point():
-            raise ValueError(f"{name} is of type {weights[name].dtype}, not {expected.dtype}")
-    network.load_state_dict(weights, assign=True)
-    return channels_last(network)
-
-
-def _check_shapes(backbone: Backbone) -> None:
-    width = backbone.branches * backbone.branch_dim
-    whole = backbone.batch_size >= 2 and backbone.batch_size % 1 == 0
-    scales = 0 < backbone.eta < math.inf and backbone.p >= 1 and whole
-    if not scales or not isinstance(backbone.metadata, dict):
-        raise ValueError("its scale, norm, batch size or provenance is impossible")
-    if backbone.deaths.shape != (backbone.branches, 3):
-        raise ValueError(f"deaths are {list(backbone.deaths.shape)}, not [{backbone.branches}, 3]")
-    if backbone.background.ndim != 2 or backbone.background.shape[1] != width:
-        raise ValueError(f"the background is {list(backbone.background.shape)}, not [k, {width}]")
-    hashes = backbone.background_hashes
-    if hashes is not None and (hashes.shape != (len(backbone.background), 32) or hashes.dtype != np.uint8):
-        raise ValueError(f"the background's hashes are {list(hashes.shape)}, not [{len(backbone.background)}, 32]")
-    pooled, count = backbone.pooled_background, backbone.network.feature_count
-    if pooled is not None and (pooled.ndim != 2 or pooled.shape[1] != count or not len(pooled)):
-        raise ValueError(f"the pooled background is {list(pooled.shape)}, not [k, {count}]")
-
-
-def _check_finite(tensors: dict[str, Tensor]) -> None:
-    if bad := next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None):
-        raise ValueError(f"{bad} is not finite")
-
-
-def _shipped_checksum(path: Path) -> str | None:
-    """Give the SHA-256 of a shipped file that is older than the checksums inside files."""
-    sums = resources.files("corel") / "backbones" / "SHA256SUMS"
-    if path.parent != Path(str(sums)).parent:
-        return None
-    return {name: digest for digest, name in map(str.split, sums.read_text().splitlines())}.get(path.name)
-
-
-def _entries(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
-
-
-def _number(value: object, layout: str) -> str:
-    return format(value, layout) if isinstance(value, int | float) else str(value)
