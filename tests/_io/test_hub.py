@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from corel.backbone import Backbone
+from corel.backbone._card import hub_page
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -85,8 +86,8 @@ def test_local_names_never_import_the_client(
 
 def test_the_card_shows_how_to_load_it(small: Path) -> None:
     backbone = Backbone.load(small)
-    assert "# tiny-imagenet-16x10" in backbone._card("me/mine")  # a shipped one brings its own
+    assert "# tiny-imagenet-16x10" in hub_page(backbone, "me/mine")  # a shipped one brings its own
     backbone.eta = 3.0
-    card = backbone._card("me/mine")
+    card = hub_page(backbone, "me/mine")
     assert 'from_pretrained("me/mine")' in card
     assert backbone.describe() in card
