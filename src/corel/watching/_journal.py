@@ -1,0 +1,130 @@
+"""What a watch has done, in OUT.state: a line for each batch, written before anything else happens with it.
+
+The rows in OUT follow from it. So after a kill at any moment the last batch is completed from the journal, and no image
+is scored or written twice.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from corel._io.lines import append_lines, append_text, read_lines
+from corel._terminal import exported
+from corel.watching._appearing import File
+
+FORMATS = (".csv", ".jsonl")
+Line: TypeAlias = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """An image that appeared.
+
+    Attributes:
+        time: when it was scored, in UTC.
+        image: its file.
+        verdict: as in a gallery's verdicts, or `unreadable`.
+        classes: the classes that the verdict names.
+        likeliest: the class that it is most like.
+        p_value: for "of one of the enrolled classes".
+        online_p_value: its rank among the calibration scores and all images before it, in (0, 1].
+        log10_capital: of the bets against "images come as they were enrolled"; the first test has the limit 2.3.
+        alarm: whether the limit has been reached, by this image or before.
+        note: what else to know.
+
+    """
+
+    time: str
+    image: str
+    verdict: str
+    classes: list[str]
+    likeliest: str | None
+    p_value: float | None
+    online_p_value: float | None
+    log10_capital: float
+    alarm: bool
+    note: str
+
+
+def state_of(out: Path) -> Path:
+    """Give the place of the state that belongs to these rows."""
+    if out.suffix.lower() not in FORMATS:
+        raise ValueError(f"{out} ends in {out.suffix or 'nothing'}; rows are written to a .csv or a .jsonl file")
+    return out.with_name(f"{out.name}.state")
+
+
+class Journal:
+    """The state of a watch, beside its rows."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.path = out, state_of(out)
+        self.seen: set[File] = set()
+        self.tests = 0  # begun, over all states of the gallery
+        self.test: Line = {}  # the line that began the last one
+        self.scores: list[float] = []  # of that test
+        self.last: Line = {}  # the last batch
+        self.ran: set[str] = set()  # files of the last batch whose command was run
+        for line in read_lines(self.path):
+            self._replay(line)
+        self._complete_rows()
+
+    def begin_test(self, **settings: Any) -> None:
+        """Note that a test begins with these settings."""
+        self._write({"test": settings})
+
+    def add(self, files: Sequence[File], rows: Sequence[Row], scores: Sequence[float], **state: Any) -> None:
+        """Note a batch, then write its rows."""
+        start = self.out.stat().st_size if self.out.exists() else 0
+        listed = {"files": [list(each) for each in files], "rows": [list(each) for each in rows]}
+        self._write({**listed, "scores": list(scores), "start": start, **state})
+        append_text(self.out, self._text())
+
+    def note_command(self, file: str) -> None:
+        """Note that the command for this file ended."""
+        self._write({"ran": file})
+
+    def rows(self) -> list[Row]:
+        """Give the rows of the last batch."""
+        return [Row(*row) for row in self.last.get("rows", ())]
+
+    def _write(self, line: Line) -> None:
+        append_lines(self.path, [line])
+        self._replay(line)
+
+    def _replay(self, line: Line) -> None:
+        match line:
+            case {"test": settings}:
+                self.tests, self.test, self.scores, self.last = self.tests + 1, settings, [], {}
+            case {"ran": file}:
+                self.ran.add(file)
+            case {"files": files, "scores": scores, "rows": _, "start": _}:
+                self.seen.update(File(*each) for each in files)
+                self.scores += scores
+                self.last, self.ran = line, set()
+            case _:
+                raise ValueError(f"{self.path} is not the state of a watch; name another --out")
+
+    def _complete_rows(self) -> None:
+        """Write the rows of the last batch again if a kill cut them off; rows that somebody took away stay away."""
+        size = self.out.stat().st_size if self.out.exists() else 0
+        if self.last and self.last["start"] <= size < self.last["start"] + len(self._text().encode()):
+            if self.out.exists():
+                os.truncate(self.out, self.last["start"])
+            append_text(self.out, self._text())
+
+    def _text(self) -> str:
+        if self.out.suffix.lower() == ".jsonl":
+            return "".join(json.dumps(row._asdict()) + "\n" for row in self.rows())
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        if not self.last["start"]:
+            writer.writerow(Row._fields)
+        for row in self.rows():
+            named = {name: exported(getattr(row, name)) for name in ("image", "verdict", "note")}
+            writer.writerow(row._replace(**named, classes=exported("/".join(row.classes))))  # type: ignore[arg-type]
+        return buffer.getvalue()

@@ -1,0 +1,217 @@
+"""`corel watch`: each file once, across restarts and kills; commands without a shell; an alarm that stays."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from corel.gallery import Gallery
+from corel.watching import watch
+
+from .conftest import Corel, hue
+
+ONCE = ("--once", "--settle", 0, "--seed", 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "incoming").mkdir()
+    return tmp_path / "incoming"
+
+
+def put(folder: Path, channel: int, count: int, seed: int, name: str = "") -> list[str]:
+    names = [f"{name or seed}-{i}.png" for i in range(count)]
+    for file, pixels in zip(names, hue(channel, count, seed), strict=True):
+        Image.fromarray(pixels).save(folder / file)
+    return names
+
+
+def rows(out: Path) -> list[dict[str, Any]]:
+    if out.suffix == ".csv":
+        return list(csv.DictReader(out.read_text().splitlines()))
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def names(out: Path) -> list[str]:
+    return [Path(each["image"]).name for each in rows(out)]
+
+
+@pytest.mark.parametrize("style", ["csv", "jsonl"])
+def test_each_file_is_scored_once_also_after_a_restart(
+    corel: Corel, gallery: Path, folder: Path, tmp_path: Path, style: str
+) -> None:
+    out = tmp_path / f"rows.{style}"
+    first = put(folder, 0, 5, 100)
+    (folder / "broken.png").write_text("not an image")
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    assert sorted(names(out)) == sorted([*first, "broken.png"])
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    second = put(folder, 1, 3, 101)
+    shown = corel("watch", gallery, folder, "--out", out, *ONCE).stdout
+    assert len(shown.splitlines()) == 3
+    assert sorted(names(out)) == sorted([*first, "broken.png", *second])
+    assert {each["verdict"] for each in rows(out) if each["image"].endswith("broken.png")} == {"unreadable"}
+    put(folder, 0, 1, 102, "100")  # another picture under a name that was there
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    assert len(rows(out)) == 10
+
+
+def test_verdicts_are_those_of_score(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    for channel in range(3):
+        put(folder, channel, 4, 110 + channel)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    scored = [json.loads(line) for line in corel("score", gallery, folder, "--format", "jsonl").stdout.splitlines()]
+    keys = ("verdict", "classes", "p_value")
+    expected = {Path(each["image"]).name: [each[key] for key in keys] for each in scored}
+    assert {Path(each["image"]).name: [each[key] for key in keys] for each in rows(out)} == expected
+
+
+def test_restarts_change_nothing_in_the_test(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
+    for seed in range(3):
+        put(folder, seed % 2, 4, 120 + seed)
+        corel("watch", gallery, folder, "--out", parts, *ONCE)
+        time.sleep(0.01)  # so that file times tell the order
+    corel("watch", gallery, folder, "--out", whole, *ONCE)
+    assert [strip(each) for each in rows(parts)] == [strip(each) for each in rows(whole)]
+
+
+def strip(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "time"}
+
+
+def test_an_alarm_is_raised_once_and_stays(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    put(folder, 0, 10, 130)
+    assert corel("watch", gallery, folder, "--out", out, *ONCE).stderr == ""
+    put(folder, 2, 30, 131)
+    assert "alarm" in corel("watch", gallery, folder, "--out", out, *ONCE, "--fail-on-alarm", exits=1).stderr
+    assert rows(out)[-1]["alarm"]
+    assert not rows(out)[9]["alarm"]
+    put(folder, 0, 1, 132)
+    assert corel("watch", gallery, folder, "--out", out, *ONCE).stderr == ""
+    assert rows(out)[-1]["alarm"]
+
+
+def test_a_changed_gallery_begins_another_test_at_a_lower_level(
+    corel: Corel, gallery: Path, photos: Path, folder: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "rows.jsonl"
+    put(folder, 0, 3, 140)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    corel("enroll", gallery, "blue", photos / "classes" / "blue")
+    put(folder, 0, 3, 141)
+    with Gallery.open(gallery) as opened, watch(opened, folder, out, settle=0) as watcher:
+        assert len([row for batch in watcher.look() for row in batch]) == 3
+        assert watcher.journal.tests == 2
+        assert watcher.limit == pytest.approx(600)
+        assert len(watcher.journal.scores) == 3
+
+
+def test_exemplars_are_not_bet_on(corel: Corel, gallery: Path, photos: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    shutil.copy(photos / "classes" / "red" / "00.png", folder)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    (row,) = rows(out)
+    assert (row["online_p_value"], row["note"]) == (None, "already enrolled as red")
+
+
+def test_no_shell_sees_a_file_s_name(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+    log, script = tmp_path / "log", tmp_path / "note it"
+    script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$#" "$1" "$2" >> {log}\n')
+    script.chmod(0o755)
+    (name,) = put(folder, 2, 1, 150, "-rf $(touch hacked); `touch hacked` 'x")
+    put(folder, 0, 2, 151)
+    command = f"'{script}' --flag"
+    corel("watch", gallery, folder, "--out", tmp_path / "r.csv", *ONCE, "--on-stranger", command)
+    assert log.read_text().splitlines() == ["2", "--flag", str(folder / name)]
+    assert not list(tmp_path.rglob("hacked"))
+    corel("watch", gallery, folder, "--out", tmp_path / "r.csv", *ONCE, "--on-stranger", command)
+    assert len(log.read_text().splitlines()) == 3
+
+
+def test_a_file_that_still_grows_is_left_for_later(gallery: Path, folder: Path, tmp_path: Path) -> None:
+    with Gallery.open(gallery) as opened, watch(opened, folder, tmp_path / "r.csv", settle=0.2) as watcher:
+        (name,) = put(folder, 0, 1, 160)
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[:50])
+        assert not list(watcher.look())
+        time.sleep(0.25)
+        (folder / name).write_bytes(content)
+        assert not list(watcher.look())
+        time.sleep(0.25)
+        ((row,),) = watcher.look()
+        assert row.verdict != "unreadable"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--out", "OUT/rows.txt"], "ends in .txt"),
+        (["--out", "OUT/incoming"], "is a directory"),
+        (["--out", "OUT/hues.gallery"], "would replace"),
+        (["--out", "OUT/other.csv"], "is not the state of a watch"),
+        ([], "--out"),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    corel: Corel, gallery: Path, folder: Path, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    (tmp_path / "other.csv.state").write_text('{"a": 1}\n')
+    words = [each.replace("OUT", str(tmp_path)) for each in arguments]
+    assert sentence in corel("watch", gallery, folder, *words, *ONCE, exits=2).stderr
+
+
+def test_two_watches_with_one_state_are_refused(gallery: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.csv"
+    with (
+        Gallery.open(gallery) as opened,
+        watch(opened, folder, out),
+        pytest.raises(ValueError, match="another process"),
+        watch(opened, folder, out),
+    ):
+        pass
+
+
+def test_rows_that_a_kill_cut_off_are_written_again(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+    for style in ("csv", "jsonl"):
+        out = tmp_path / f"rows.{style}"
+        put(folder, 0, 4, 170)
+        corel("watch", gallery, folder, "--out", out, *ONCE)
+        whole = out.read_bytes()
+        for size in np.linspace(0, len(whole), 5).astype(int).tolist():
+            out.write_bytes(whole[:size])
+            corel("watch", gallery, folder, "--out", out, *ONCE)
+            assert out.read_bytes() == whole
+        out.unlink()
+        corel("watch", gallery, folder, "--out", out, *ONCE)
+        assert out.read_bytes() == whole
+
+
+def test_kills_at_random_moments_lose_and_double_nothing(gallery: Path, folder: Path, tmp_path: Path) -> None:
+    staged = tmp_path / "staged"
+    staged.mkdir()
+    for seed, channel in enumerate((0, 2, 1)):
+        put(staged, channel, 4, 180 + seed)
+    command = [sys.executable, "-m", "tests.cli.forked_watch", str(gallery), str(staged), str(folder), str(tmp_path)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[2])
+    exits = json.loads(result.stdout)
+    assert exits.count(-signal.SIGKILL) >= 2
+    assert exits[-1] == 0
+    out, whole = tmp_path / "killed.jsonl", tmp_path / "whole.jsonl"
+    assert sorted(names(out)) == sorted(each.name for each in staged.iterdir())
+    assert [strip(each) for each in rows(out)] == [strip(each) for each in rows(whole)]
+    strangers = {each["image"] for each in rows(out) if each["verdict"] == "stranger"}
+    assert set((tmp_path / "log").read_text().splitlines()) == strangers
