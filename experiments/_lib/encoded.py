@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
 from corel.backbone import Backbone
-from corel.evaluation import draw_exemplars
+from corel.evaluation import draw_exemplars, one_vs_all_auc
 from corel.images import ImageSet
 from corel.oneclass import ClassBank, backbone_settings
 from experiments._lib.trainings import split
@@ -67,4 +66,4 @@ def one_vs_all(scores: Doubles, truth: NDArray[np.int64]) -> float:
 
 def class_aucs(scores: Doubles, truth: NDArray[np.int64]) -> Doubles:
     """The AUC `[C]` of each class's column of `scores [n, C]`."""
-    return np.array([roc_auc_score(truth == label, scores[:, label]) for label in range(scores.shape[1])])
+    return one_vs_all_auc(truth, scores)

@@ -23,6 +23,7 @@ from corel.images import ImageSet
 from corel.training import TrainConfig, train
 from experiments import paper
 from experiments._lib import command, trainings
+from experiments._lib.names import SCORES
 from experiments._lib.paths import SHIPPED
 from experiments._lib.record import record
 from experiments.render import cards
@@ -72,7 +73,9 @@ def _stage(runs: Path, source: str, seed: int, epochs: int = STAGES[-1]) -> Path
 
 def _cell(runs: Path, source: str, seed: int, target: str, images: ImageSet, tests: ImageSet) -> dict[str, Any]:
     backbone = Backbone.load(_stage(runs, source, seed))
-    rows = evaluate(backbone, images, tests, exemplars=[EXEMPLARS], draws=DRAWS, controls=False).summary()
+    rows = evaluate(
+        backbone, images, tests, exemplars=[EXEMPLARS], draws=DRAWS, scores=SCORES, controls=False
+    ).summary()
     found = {row.method: {"auc": row.mean, "class spread": row.class_spread} for row in rows}
     print(f"{source} → {target}, seed {seed}: count {found['count']['auc']:.4f}", flush=True)
     return {"auxiliary": source, "evaluated": target, "seed": seed, "digest": backbone.digest, **found}

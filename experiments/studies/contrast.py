@@ -12,6 +12,7 @@ from typing import Any
 
 from corel.evaluation import evaluate
 from experiments._lib.command import parser
+from experiments._lib.names import SCORES
 from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import EPOCHS, FULL, is_here, paper_encoder, split
 
@@ -25,7 +26,9 @@ def measure(auxiliary: str, evaluated: str, data: Path, runs: Path) -> list[dict
     """Mean AUC of each method at each m, as `corel.evaluate` sums them up."""
     train, test = (split(evaluated, part, data) for part in ("train", "test"))
     backbone = paper_encoder(auxiliary, data, runs)
-    rows: list[dict[str, Any]] = evaluate(backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS).document()["summary"]
+    rows: list[dict[str, Any]] = evaluate(
+        backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS, scores=SCORES
+    ).document()["summary"]
     return rows
 
 

@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 import corel.images
 from corel._terminal import track
 from corel.backbone import Backbone
+from corel.evaluation import one_vs_all_auc
 from corel.oneclass import _contrast, _cpu
 from corel.oneclass._kernel import Window
 from experiments._lib import command
@@ -169,7 +169,7 @@ def judge(scores: Doubles, labels: NDArray[np.int64]) -> dict[str, float]:
     real, noise, far = np.split(scores, [len(labels), len(labels) + STRANGE])
     classes = range(scores.shape[1])
     return {
-        "auc": float(np.mean([roc_auc_score(labels == c, real[:, c]) for c in classes])),
+        "auc": float(one_vs_all_auc(labels, real).mean()),
         "noise": float(np.mean([(real[labels == c, c] <= noise[:, c].mean()).mean() for c in classes])),
         "far": float(np.mean([(real[labels == c, c] <= far[:, c].mean()).mean() for c in classes])),
     }

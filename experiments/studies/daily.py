@@ -28,7 +28,6 @@ from corel.oneclass import (
     backbone_settings,
     calibrating_size,
     discoveries,
-    joining_likeness,
     preferred_method,
     strict_limit,
 )
@@ -78,7 +77,7 @@ def pool(backbone: Backbone, name: str, data: Path, runs: Path) -> Pool:
 def full(bank: ClassBank, rows: Rows) -> Doubles:
     """Full-conformal p-values for "of one of the classes", as verdicts use them."""
     likeness = bank.likeness(rows)
-    return Calibration.of(bank).known(likeness, joining_likeness(bank, rows, likeness))
+    return Calibration.of(bank).known(likeness)
 
 
 def bags(known: Pool, strangers: Rows, m: int, settings: dict[str, Any]) -> dict[str, Any]:

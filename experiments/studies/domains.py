@@ -14,6 +14,7 @@ from pathlib import Path
 from corel.backbone import Backbone, shipped
 from corel.evaluation import evaluate
 from experiments._lib.command import folders
+from experiments._lib.names import SCORES
 from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import split
 
@@ -24,7 +25,7 @@ EXEMPLARS, DRAWS = 80, 3
 def measure(encoder: str, dataset: str, data: Path) -> dict[str, float]:
     """Mean AUC of both scores and of the controls."""
     train, test = (split(dataset, part, data) for part in ("train", "test"))
-    found = evaluate(Backbone.load(encoder), train, test, exemplars=[EXEMPLARS], draws=DRAWS)
+    found = evaluate(Backbone.load(encoder), train, test, exemplars=[EXEMPLARS], draws=DRAWS, scores=SCORES)
     return {row.method: row.mean for row in found.summary()}
 
 

@@ -17,6 +17,7 @@ from corel.evaluation import evaluate
 from corel.training import TrainConfig, train
 from experiments import paper
 from experiments._lib.command import folders
+from experiments._lib.names import SCORES
 from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import split
 from experiments.studies.backbones import DRAWS, EXEMPLARS, SEEDS, STAGES
@@ -26,7 +27,9 @@ SOURCE, TARGET, EPOCHS = "cifar10", "tiny-imagenet", paper.EPOCHS
 
 def _auc(backbone: Backbone, data: Path) -> dict[str, float]:
     images, tests = (split(TARGET, part, data) for part in ("train", "test"))
-    rows = evaluate(backbone, images, tests, exemplars=[EXEMPLARS], draws=DRAWS, controls=False).summary()
+    rows = evaluate(
+        backbone, images, tests, exemplars=[EXEMPLARS], draws=DRAWS, scores=SCORES, controls=False
+    ).summary()
     return {row.method: row.mean for row in rows}
 
 

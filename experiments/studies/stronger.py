@@ -33,7 +33,7 @@ def measure(backbone: Backbone, data: Path) -> dict[str, Any]:
     for target in cards.TESTS:
         train, test = (split(target, part, data) for part in ("train", "test"))
         controls = target in CONTROLLED
-        result = evaluate(backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS, controls=controls)
+        result = evaluate(backbone, train, test, exemplars=EXEMPLARS, draws=DRAWS, scores=SCORES, controls=controls)
         found[target] = result.document()["summary"]
     return found
 

@@ -40,7 +40,7 @@ def test_evaluate_prints_and_saves_what_the_library_measures(
     asked_files = ("--out", tmp_path / "found.json", "--report", tmp_path / "page.html")
     said = corel(*asked, *asked_files).stdout.splitlines()
     lines = said[said.index("") + 1 :]
-    assert said[0] == "3 classes, 5 exemplars each; rate 0.05"
+    assert said[0] == "3 classes, 5 exemplars each; score contrast, rate 0.05"
     assert lines[0] == "one-vs-all AUC, 3 classes, mean of 2 draws"
     assert len(lines) == 2 + len(expected.summary())
     for line, row in zip(lines[2:], expected.summary(), strict=True):

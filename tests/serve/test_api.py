@@ -42,7 +42,7 @@ def test_scores_are_those_of_the_library(server: Server, enrolled: Path, encoder
     assert (again.json["calibration_key"], again.json["calibration"]) == (answer.json["calibration_key"], None)
     assert [each["name"] for each in answer.json["images"]] == [path.name for path in files]
     for key, values in (
-        ("p_values", expected.p_values), ("likeness", expected.likeness), ("joining", expected.joining),
+        ("p_values", expected.p_values), ("likeness", expected.likeness),
     ):  # fmt: skip
         np.testing.assert_array_equal([each[key] for each in answer.json["images"]], values)
 

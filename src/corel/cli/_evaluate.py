@@ -14,7 +14,7 @@ from corel._io.atomic import write_atomically
 from corel._io.filetype import TEXT
 from corel._terminal import counted
 from corel.cli._data import Root
-from corel.cli._options import Json, Quiet, Rate, Report
+from corel.cli._options import Json, Photographs, Quiet, Rate, Report
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._recognition import recognition_lines
 
@@ -35,6 +35,7 @@ class Score(str, Enum):
 
     COUNT = "count"
     CONTRAST = "contrast"
+    COSINE = "cosine"
 
 
 def register(app: typer.Typer) -> None:
@@ -61,10 +62,18 @@ def evaluate(
         list[int] | None,
         typer.Option("-m", min=1, help="Items enrolled per class; repeatable.", show_default="120, or all there are"),
     ] = None,
-    scores: Annotated[list[Score] | None, typer.Option("--score", help="Repeatable; default: all.")] = None,
+    scores: Annotated[
+        list[Score] | None,
+        typer.Option(
+            "--score",
+            help="Repeatable; the first one decides the verdicts.",
+            show_default="all; verdicts by that of a new gallery",
+        ),
+    ] = None,
     rate: Rate = 0.05,
+    photographs: Photographs = True,
     draws: Annotated[int, typer.Option(min=1, help="How often the exemplars are drawn anew.")] = 5,
-    controls: Annotated[bool, typer.Option(help="Also an untrained encoder and nearest neighbours.")] = True,
+    controls: Annotated[bool, typer.Option(help="Also an untrained encoder and nearest neighbors.")] = True,
     root: Root = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(dir_okay=False, help="Write all records to this JSON file.")] = None,
@@ -85,7 +94,11 @@ def evaluate(
     loaded = Backbone.load(backbone)
     train, test = data = _opened(loaded, source, root, seed, quiet=quiet)
     fewest, most = max(exemplars or [1]), max(exemplars or [MOST])
-    recognition = recognize(loaded, train, test, rate=rate, least=fewest, most=most, seed=seed)
+    named = [each.value for each in scores] if scores else None
+    recognition = recognize(
+        loaded, train, test, rate=rate, method=named[0] if named else None, photographs=photographs,
+        least=fewest, most=most, seed=seed,
+    )  # fmt: skip
     if not as_json:
         typer.echo("\n".join(recognition_lines(recognition)))
     found = None
@@ -95,7 +108,7 @@ def evaluate(
             draws = 1  # every draw would enroll the same: all there are
         found = measure(
             loaded, train, test, exemplars=exemplars or [smallest],
-            scores=[each.value for each in scores or Score], draws=draws, seed=seed, controls=controls,
+            scores=named, draws=draws, seed=seed, controls=controls,
             progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
         )  # fmt: skip
         if loaded.on_vectors:

@@ -15,7 +15,7 @@ import typer
 from corel._io.filetype import FIGURE, PDF, TEXT
 from corel._terminal import console, printable
 from corel.cli._inputs import named_files
-from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Rate, Strict
+from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._resolution import remark_on_large_photos
 from corel.cli._rows import Format, Row, outputs, row_writer
@@ -111,9 +111,7 @@ def score(
     fail_on_outlier: Annotated[
         bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is a stranger, blank or unreadable.")
     ] = False,
-    photographs: Annotated[
-        bool, typer.Option(help='Call blank, flat and noise frames "not a photograph"; of real images at most 1% too.')
-    ] = True,
+    photographs: Photographs = True,
     backbone: BackboneName = None,
     strict: Strict = False,
     quiet: Quiet = False,

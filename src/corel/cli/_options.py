@@ -10,10 +10,13 @@ import typer
 GalleryFile = Annotated[Path, typer.Argument(metavar="GALLERY", help="The gallery's file, such as animals.gallery.")]
 BackboneName = Annotated[
     str | None,
-    typer.Option("--backbone", help="A shipped backbone's name or a file; found by itself for an existing gallery."),
+    typer.Option("--backbone", help="A shipped backbone's name or a file; default: the one the gallery was made with."),
 ]
 Rate = Annotated[
     float, typer.Option(min=1e-6, max=1 - 1e-6, help="How many images of the class itself may be rejected.")
+]
+Photographs = Annotated[
+    bool, typer.Option(help='Call blank, flat and noise frames "not a photograph"; of real images at most 1% too.')
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress bar, no remarks; only results and what went wrong.")

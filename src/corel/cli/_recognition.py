@@ -17,10 +17,12 @@ def recognition_lines(found: Recognition) -> Iterator[str]:
     """Give the result line by line."""
     sizes = sorted(found.enrolled.values())
     each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
-    yield f"{counted(len(sizes), 'class', 'classes')}, {each} exemplars each; rate {found.rate:g}"
+    yield f"{counted(len(sizes), 'class', 'classes')}, {each} exemplars each; score {found.method}, rate {found.rate:g}"
     yield f"{counted(found.known, 'test item')} of these classes"
     yield f"  likeliest class is right      {found.top_1:6.1%}"
     yield f"  called stranger, wrongly      {found.called_stranger:6.1%}"
+    if found.called_blank is not None:
+        yield f"  called not a photograph       {found.called_blank:6.1%}"
     yield f"  true class in the set         {found.coverage:6.1%}"
     yield f"  classes in the set            {_sizes(found)}"
     yield from _strangers(found)
@@ -47,7 +49,7 @@ def _strangers(found: Recognition) -> Iterator[str]:
 
 
 def _matrix(found: Recognition) -> Iterator[str]:
-    names = [*found.enrolled, "stranger"]
+    names = found.columns()
     width = max(7, *(len(name) for name in names))
     yield f"true class (rows) taken for (columns)\n{'':{width}}  " + "  ".join(f"{name:>{width}}" for name in names)
     for name in found.enrolled:

@@ -19,6 +19,7 @@ from corel.report import write_report
 from corel.training import TrainConfig, train
 
 FOR_DIGITS = "tiny-imagenet-16x10"  # the default encoder is for colour photographs
+LATENT_SCORES = ("count", "contrast")  # the loss shapes latents; cosine compares what comes before them
 ENROLLED = 5  # digits enrolled in the gallery: 0 to 4. The others are strangers to it
 
 
@@ -98,7 +99,12 @@ def _measured(
     them what η is to the others.
     """
     shaped, plain = backbones.values()
-    settings: dict[str, Any] = {"exemplars": [exemplars], "draws": draws, "progress": not quiet}
+    settings: dict[str, Any] = {
+        "exemplars": [exemplars],
+        "scores": LATENT_SCORES,
+        "draws": draws,
+        "progress": not quiet,
+    }
     found = evaluate(shaped, enrolled, test, **settings)
     records = list(found.records)
     fitted = replace(plain, eta=float(plain.deaths[:, 1].mean()))

@@ -15,7 +15,7 @@ from corel.backbone import WRAPPED, Backbone
 from corel.encoders import FeatureHead
 from corel.encoders.base import channels_last
 from corel.evaluation._labelled import Labelled
-from corel.oneclass import ClassBank, backbone_settings, compared_rows
+from corel.oneclass import METHODS, ClassBank, backbone_settings, compared_rows, preferred_method
 
 NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars
 AROUND = 50  # background latents whose mean distance says how empty the space around an item is
@@ -33,6 +33,17 @@ class Method(NamedTuple):
 
     name: str
     score: Callable[[Indices], Doubles]
+
+
+def default_scores(backbone: Backbone) -> tuple[str, ...]:
+    """All scores that a backbone has; cosine needs features of the background."""
+    return tuple(each for each in METHODS if each != "cosine" or preferred_method(backbone) == "cosine")
+
+
+def main_score(backbone: Backbone, scores: Sequence[str]) -> str:
+    """The score that a new gallery takes, if it is measured; else the last that is."""
+    preferred = preferred_method(backbone)
+    return preferred if preferred in scores else scores[-1]
 
 
 def methods(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from corel._errors import ArgumentError
 from corel._terminal import counted, progress_bar
 from corel.backbone import Backbone
+from corel.evaluation._auc import one_vs_all_auc
 from corel.evaluation._labelled import Labelled, Pair, labelled
-from corel.evaluation._methods import Indices, Method, methods
+from corel.evaluation._methods import Indices, Method, default_scores, main_score, methods
 from corel.evaluation._records import Evaluation, Record
 from corel.images import ImageSet
 
@@ -22,7 +22,7 @@ def evaluate(
     test: ImageSet | Pair,
     *,
     exemplars: Sequence[int] = (120,),
-    scores: Sequence[str] = ("count", "contrast"),
+    scores: Sequence[str] | None = None,
     draws: int = 5,
     seed: int = 0,
     controls: bool = True,
@@ -37,7 +37,8 @@ def evaluate(
             pair of arrays: vectors ``[n, features]``, and n labels of any kind, whose distinct values are the classes.
         test: The same of the same classes.
         exemplars: Items enrolled per class; smaller draws are the beginnings of larger ones.
-        scores: Any of `"count"`, `"contrast"` and, for a backbone with features of its background, `"cosine"`.
+        scores: Any of `"count"`, `"contrast"` and, for a backbone with features of its background, `"cosine"`;
+            default: all that the backbone has.
         draws: How often the exemplars are drawn anew.
         seed: Decides the draws, class by class.
         controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also
@@ -50,12 +51,12 @@ def evaluate(
         >>> digits = [corel.images.open("digits", split) for split in ("train", "test")]
         >>> result = corel.evaluate(corel.Backbone.load(), *digits, exemplars=[10], draws=2, controls=False)
         >>> [row.method for row in result.summary()]
-        ['count', 'contrast']
+        ['count', 'contrast', 'cosine']
 
     """
     known, asked = labelled(backbone, train, test)
     exemplars = tuple(dict.fromkeys(exemplars))  # what is asked for twice is measured once
-    scores = tuple(dict.fromkeys(scores))
+    scores = tuple(dict.fromkeys(default_scores(backbone) if scores is None else scores))
     _check(known, asked, exemplars, expected_classes)
     if draws < 1:
         raise ArgumentError("draws", f"must be at least 1, got {draws}")
@@ -68,14 +69,14 @@ def evaluate(
                 for method in compared:
                     records += _records(method, chosen[:, :m], draw, asked)
                     advance(note=f"{method.name}, m = {m}")
-    return Evaluation(_config(backbone, known, asked, exemplars, draws, seed), tuple(records))
+    config = _config(backbone, known, asked, exemplars, draws, seed)
+    return Evaluation({**config, "score": main_score(backbone, scores)}, tuple(records))
 
 
 def _records(method: Method, chosen: Indices, draw: int, test: Labelled) -> list[Record]:
-    scores = method.score(chosen)
+    found = one_vs_all_auc(test.labels, method.score(chosen)).tolist()
     return [
-        Record(method.name, chosen.shape[1], draw, name, float(roc_auc_score(test.labels == label, scores[:, label])))
-        for label, name in enumerate(test.classes)
+        Record(method.name, chosen.shape[1], draw, name, auc) for name, auc in zip(test.classes, found, strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,18 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from corel import images
 from corel.backbone import Backbone
 from corel.evaluation._labelled import Labelled, Pair, labelled
 from corel.evaluation._protocol import check_sizes
+from corel.gallery import Scores
 from corel.images import ImageSet
-from corel.oneclass import Calibration, ClassBank, backbone_settings, joining_likeness, prediction_sets
+from corel.oneclass import Calibration, ClassBank, backbone_settings, compared_rows, preferred_method
 
 LEFT_OUT = 20  # classes that take their turn as strangers, at most
-STRANGER = "stranger"
+SAMPLE = 200  # exemplars that say whether blank frames differ from them
+STRANGER, BLANK = "stranger", "not a photograph"  # verdicts that name no class
 
 Doubles: TypeAlias = NDArray[np.float64]
-Latents: TypeAlias = NDArray[np.float32]
-Bags: TypeAlias = dict[int, Latents]
+Booleans: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,15 @@ class Recognition:
 
     Attributes:
         rate: the share of known images that may be called a stranger.
+        method: the score that decided.
         enrolled: exemplars of each class.
         known: how many test images are of these classes.
         top_1: share of them whose likeliest class is the true one.
         called_stranger: share of them called a stranger.
+        called_blank: share of them called "not a photograph"; None where that was not asked.
         coverage: share of them whose prediction set holds the true class.
         set_sizes: how many of their prediction sets have each size.
-        confusion: per true class, how many were taken for each class or called a stranger.
+        confusion: per true class, how many were taken for each class, or called a stranger or not a photograph.
         strangers: per kind how many there were and the share that was stopped.
         auc: chance that a known image is likelier known than a stranger is.
         in_turn: whether the strangers are the enrolled classes, left out one at a time.
@@ -44,10 +50,12 @@ class Recognition:
     """
 
     rate: float
+    method: str
     enrolled: dict[str, int]
     known: int
     top_1: float
     called_stranger: float
+    called_blank: float | None
     coverage: float
     set_sizes: dict[int, int]
     confusion: dict[str, dict[str, int]]
@@ -55,17 +63,20 @@ class Recognition:
     auc: float | None
     in_turn: bool
 
+    def columns(self) -> list[str]:
+        """What an item may be taken for: the classes, "stranger" and, where that was asked, "not a photograph"."""
+        return [*self.enrolled, STRANGER, *([] if self.called_blank is None else [BLANK])]
+
     def document(self) -> dict[str, Any]:
         """Everything as JSON's types."""
         return {**asdict(self), "set_sizes": {str(size): count for size, count in self.set_sizes.items()}}
 
 
-class Judged(NamedTuple):
-    """Items against a bank: likeness and joining likeness `[n, C]`, and the p-value for "one of the classes" `[n]`."""
+class Bag(NamedTuple):
+    """Items of one class as a method compares them, and whether each shows anything; None where nobody asked."""
 
-    likeness: Doubles
-    joining: Doubles
-    known: Doubles
+    rows: NDArray[np.float32]
+    photographic: Booleans | None
 
 
 def recognize(
@@ -74,91 +85,114 @@ def recognize(
     test: ImageSet | Pair,
     *,
     rate: float = 0.05,
+    method: str | None = None,
+    photographs: bool = True,
     least: int = 1,
     most: int = 120,
     seed: int = 0,
 ) -> Recognition:
-    """Enroll `least` to `most` train items of each class and decide about all test items.
+    """Enroll `least` to `most` train items of each class and decide about all test items, as a gallery would.
 
     Test items of a class without train items are strangers. Where there are none, each class in turn is left out of
-    the gallery and its test items are the strangers.
+    the gallery and its test items are the strangers. `method` and `photographs` are those of a new gallery.
     """
     known, asked = labelled(backbone, train, test)
     check_sizes("train", known, least, empty=True)
-    bags = _bags(backbone, known, most, seed)
-    points = {
-        c: backbone.encode(asked.items[asked.labels == c], progress=False) for c in np.unique(asked.labels).tolist()
-    }
+    score = preferred_method(backbone) if method is None else method
+    chosen = _chosen(known, most, seed)
+    told = photographs and _blanks_differ(known, chosen)
+    bags = {c: _bag(backbone, score, known, rows, photographs=False) for c, rows in chosen.items()}
+    tested = {c: np.flatnonzero(asked.labels == c) for c in np.unique(asked.labels).tolist()}
+    points = {c: _bag(backbone, score, asked, rows, photographs=told) for c, rows in tested.items()}
     if not (own := {c: points[c] for c in bags if c in points}):
         raise ValueError(f"no test item of {asked.source} is of an enrolled class; add some of {known.classes[0]!r}")
-    strangers = {known.classes[c]: each for c, each in points.items() if c not in bags}
-    bank = ClassBank.of(list(bags.values()), **backbone_settings(backbone))
-    names = [known.classes[c] for c in bags]
-    judged = {kind: judge(bank, Calibration.of(bank), each).known for kind, each in strangers.items()}
-    if in_turn := not judged:
-        judged = _left_out(backbone, bags, own, known.classes)
+    settings, names = backbone_settings(backbone, score), {c: known.classes[c] for c in bags}
+    judged = _judged(settings, bags, names, points)
+    strangers = {known.classes[c]: each for c, each in judged.items() if c not in bags}
+    if in_turn := not strangers:
+        strangers = _left_out(settings, bags, own, names)
     return Recognition(
         rate=rate,
-        enrolled={name: len(bag) for name, bag in zip(names, bags.values(), strict=True)},
-        strangers={kind: (len(p), float((p <= rate).mean())) for kind, p in judged.items()},
+        method=score,
+        enrolled={names[c]: len(bag.rows) for c, bag in bags.items()},
+        strangers={kind: (len(each.images), _stopped(each, rate)) for kind, each in strangers.items()},
         in_turn=in_turn,
-        **_known(bank, own, list(bags), names, rate, list(judged.values())),
+        **_known({names[c]: judged[c] for c in own}, names.values(), rate, strangers.values()),
     )
 
 
 def _known(
-    bank: ClassBank, own: Bags, labels: list[int], names: list[str], rate: float, strangers: list[Doubles]
+    judged: Mapping[str, Scores], names: Iterable[str], rate: float, strangers: Iterable[Scores]
 ) -> dict[str, Any]:
     """What became of the test items of the enrolled classes."""
-    latents = np.concatenate(list(own.values()))
-    truth = np.repeat([labels.index(c) for c in own], [len(each) for each in own.values()])
-    calibration = Calibration.of(bank)
-    found = judge(bank, calibration, latents)
-    sets = prediction_sets(found.likeness, calibration.pooled(bank.p_values(latents), found.joining, rate), rate)
-    best = found.likeness.argmax(axis=1)
+    scores = Scores.joined(list(judged.values()))
+    truth = [name for name, each in judged.items() for _ in each.images]
+    verdicts, sets = scores.decide(rate), scores.prediction_sets(rate)
+    taken = [each.verdict if each.is_outlier else each.likeliest for each in verdicts]
     return {
         "known": len(truth),
-        "top_1": float((best == truth).mean()),
-        "called_stranger": float((found.known <= rate).mean()),
-        "coverage": float(np.mean([label in each for label, each in zip(truth, sets, strict=True)])),
+        "top_1": float(np.mean([each.likeliest == name for each, name in zip(verdicts, truth, strict=True)])),
+        "called_stranger": taken.count(STRANGER) / len(taken),
+        "called_blank": None if scores.photographic is None else taken.count(BLANK) / len(taken),
+        "coverage": float(np.mean([name in each for name, each in zip(truth, sets, strict=True)])),
         "set_sizes": dict(sorted(Counter(map(len, sets)).items())),
-        "confusion": _confusion(truth, np.where(found.known <= rate, len(names), best), [*names, STRANGER]),
-        "auc": _auc(found.known, strangers),
+        "confusion": _confusion(truth, taken, [*names, STRANGER, BLANK]),
+        "auc": _auc(scores.known, [each.known for each in strangers]),
     }
 
 
-def _bags(backbone: Backbone, train: Labelled, most: int, seed: int) -> Bags:
-    """Latents of the exemplars of every class that has some, by its label."""
-    bags = {}
-    for label in np.unique(train.labels).tolist():
-        rows = np.random.default_rng([seed, label]).permutation(np.flatnonzero(train.labels == label))[:most]
-        bags[label] = backbone.encode(train.items[np.sort(rows)], progress=False)
-    return bags
+def _chosen(train: Labelled, most: int, seed: int) -> dict[int, Indices]:
+    """Draw the exemplars of every class that has some, by its label."""
+    return {
+        label: np.sort(np.random.default_rng([seed, label]).permutation(np.flatnonzero(train.labels == label))[:most])
+        for label in np.unique(train.labels).tolist()
+    }
 
 
-def judge(bank: ClassBank, calibration: Calibration, latents: Latents) -> Judged:
-    """Compare items with all classes, and with how well the exemplars fit."""
-    likeness = bank.likeness(latents)
-    joining = joining_likeness(bank, latents, likeness)
-    return Judged(likeness, joining, calibration.known(likeness, joining))
+def _blanks_differ(train: Labelled, chosen: dict[int, Indices]) -> bool:
+    """Whether blank frames can be told from the exemplars, as a gallery asks before it looks for them."""
+    rows = np.concatenate(list(chosen.values()))
+    return train.kind == "images" and images.blanks_differ(train.items[rows[:: max(1, len(rows) // SAMPLE)]])
 
 
-def _left_out(backbone: Backbone, bags: Bags, points: Bags, names: tuple[str, ...]) -> dict[str, Doubles]:
-    """P-values of the test items of each class in turn, by a gallery without that class."""
+def _bag(backbone: Backbone, method: str, data: Labelled, rows: Indices, *, photographs: bool) -> Bag:
+    items = data.items[rows]
+    embedded = backbone.embed(items, progress=False)
+    return Bag(compared_rows(method, embedded), images.photographic(items) if photographs else None)
+
+
+def _judged(
+    settings: dict[str, Any], bags: dict[int, Bag], names: dict[int, str], asked: dict[int, Bag]
+) -> dict[int, Scores]:
+    """Compare test items, class by class, with all enrolled classes."""
+    bank = ClassBank.of([bag.rows for bag in bags.values()], **settings)
+    calibration, classes = Calibration.of(bank), tuple(names[c] for c in bags)
+    return {
+        c: Scores.of(bank, calibration, bag.rows, images=[""] * len(bag.rows), classes=classes,
+                     photographic=bag.photographic)
+        for c, bag in asked.items()
+    }  # fmt: skip
+
+
+def _left_out(
+    settings: dict[str, Any], bags: dict[int, Bag], own: dict[int, Bag], names: dict[int, str]
+) -> dict[str, Scores]:
+    """Judge the test items of each class in turn by a gallery without that class."""
     found = {}
-    for label, latents in list(points.items())[:LEFT_OUT] if len(bags) > 1 else ():
-        others = [bag for other, bag in bags.items() if other != label]
-        bank = ClassBank.of(others, **backbone_settings(backbone))
-        found[names[label]] = judge(bank, Calibration.of(bank), latents).known
+    for label, bag in list(own.items())[:LEFT_OUT] if len(bags) > 1 else ():
+        others = {c: each for c, each in bags.items() if c != label}
+        found[names[label]] = _judged(settings, others, names, {label: bag})[label]
     return found
 
 
-def _confusion(truth: NDArray[np.int64], taken: NDArray[np.int64], names: list[str]) -> dict[str, dict[str, int]]:
-    counts = Counter(zip(truth.tolist(), taken.tolist(), strict=True))
-    return {
-        name: {other: counts[(row, column)] for column, other in enumerate(names) if counts[(row, column)]}
-        for row, name in enumerate(names[:-1])
-    }
+def _stopped(scores: Scores, rate: float) -> float:
+    return float(np.mean([verdict.is_outlier for verdict in scores.decide(rate)]))
+
+
+def _confusion(truth: list[str], taken: list[str], columns: list[str]) -> dict[str, dict[str, int]]:
+    counts = Counter(zip(truth, taken, strict=True))
+    rows = [name for name in columns if name not in (STRANGER, BLANK)]
+    return {name: {other: counts[name, other] for other in columns if counts[name, other]} for name in rows}
 
 
 def _auc(known: Doubles, strangers: list[Doubles]) -> float | None:

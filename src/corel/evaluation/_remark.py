@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from corel.evaluation._methods import NEIGHBOURS
 from corel.evaluation._records import Evaluation
+from corel.oneclass import METHODS
 
-SCORES = ("count", "contrast")  # of the backbone evaluated; whatever has another name is compared with it
 PIXELS = f"{NEIGHBOURS} nearest neighbours, pixels"
 EASY = 0.95  # an AUC by bare pixels that leaves little to win
 
@@ -14,7 +14,7 @@ def remark(evaluation: Evaluation) -> str:
     """Name the highest mean with the most items enrolled and, if a control has it, what that says of the encoder."""
     most = max(evaluation.config["exemplars"])
     means = {row.method: row.mean for row in evaluation.summary() if row.exemplars == most}
-    best, ours = max(means, key=means.__getitem__), [score for score in SCORES if score in means]
+    best, ours = max(means, key=means.__getitem__), [score for score in METHODS if score in means]
     named = f"Highest mean with {most} {evaluation.config['items']} enrolled: {best}."
     if not ours or best in ours:
         return named

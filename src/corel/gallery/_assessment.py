@@ -22,7 +22,6 @@ class Assessed(NamedTuple):
     scores: Doubles
     p_values: Doubles
     likeness: Doubles
-    joining: Doubles
 
 
 def in_background(backbone: Backbone, hashes: Sequence[str]) -> dict[int, int]:
@@ -55,7 +54,6 @@ def assess(bank: ClassBank, rows: NDArray[Any], in_background: Mapping[int, int]
         # The calibration was made with the row. Without it no exemplar's likeness is lower by more than the slack, so
         # raising the image's likeness by it keeps the promise: the p-value can only be too high.
         found.likeness[point] += bank.slack
-        found.joining[point] += bank.slack
     return found
 
 
@@ -70,9 +68,6 @@ def split_scores(split: Split, rows: NDArray[Any], in_background: Mapping[int, i
 
 
 def _assess(bank: ClassBank, rows: NDArray[Any]) -> Assessed:
-    from corel.oneclass import joining_likeness
-
     scores, p_values = bank.assess(rows)
     likeness = scores.copy() if np.ptp(bank.sizes) == 0 else bank.likeness(rows)
-    joining = joining_likeness(bank, rows, likeness)
-    return Assessed(scores, p_values, likeness, joining.copy() if joining is likeness else joining)
+    return Assessed(scores, p_values, likeness)

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from corel.images import photographic
+from corel.images import blanks_differ
 
 SAMPLE = 200  # exemplars looked at
-TOLERATED = 0.05  # share of them that may themselves look like blank, flat or noise frames
 SIDE = 32  # pixels at which thumbnails are compared
 FORMATS = ("PNG", "JPEG", "WEBP")
 
@@ -20,7 +19,7 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 def applies(thumbnails: Iterable[bytes]) -> bool:
     """Whether the test suits these exemplars: it is off where they are plain surfaces or noise themselves."""
     pictures = [each for each in map(decoded, thumbnails) if each is not None]
-    return not pictures or 1 - photographic(np.stack(pictures)).mean() <= TOLERATED
+    return not pictures or blanks_differ(np.stack(pictures))
 
 
 def decoded(thumbnail: bytes, side: int = SIDE) -> NDArray[np.uint8] | None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corel.gallery._assessment import assess
 from corel.gallery._selection import Selection
 from corel.gallery._verdicts import Verdict, answer
 from corel.images import Skipped
 
 if TYPE_CHECKING:
-    from corel.oneclass import Calibration
+    from corel.oneclass import Calibration, ClassBank
 
 
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -44,7 +45,6 @@ class Scores:
         scores: float64 ``[n, C]``, higher is more like the class.
         p_values: float64 ``[n, C]``, conformal: an image of the class has p ≤ a with probability at most a.
         likeness: float64 ``[n, C]``, scores to compare classes by: as if all classes had the average size.
-        joining: float64 ``[n, C]``, the likeness to each class if the image joins it.
         calibration: how the exemplars themselves fit, each with itself left out.
         skipped: what could not be read.
         enrolled: per image the classes that hold this very image.
@@ -58,12 +58,16 @@ class Scores:
     scores: NDArray[np.float64]
     p_values: NDArray[np.float64]
     likeness: NDArray[np.float64]
-    joining: NDArray[np.float64]
     calibration: Calibration
     skipped: tuple[Skipped, ...] = ()
     enrolled: Sequence[tuple[str, ...]] = ()
     photographic: Booleans | None = None
     held_out: HeldOut | None = None
+
+    @classmethod
+    def of(cls, bank: ClassBank, calibration: Calibration, rows: Any, **about: Any) -> Scores:
+        """Compare rows, as the bank's method takes them, with its classes; `about` are the fields that say of what."""
+        return cls(**assess(bank, rows, {})._asdict(), calibration=calibration, **about)
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
@@ -76,7 +80,6 @@ class Scores:
             scores=np.concatenate([part.scores for part in parts]),
             p_values=np.concatenate([part.p_values for part in parts]),
             likeness=np.concatenate([part.likeness for part in parts]),
-            joining=np.concatenate([part.joining for part in parts]),
             skipped=tuple(each for part in parts for each in part.skipped),
             enrolled=[each for part in parts for each in part.enrolled],
             photographic=np.concatenate(photographic) if photographic else None,
@@ -91,7 +94,7 @@ class Scores:
         come with the class frequencies of the gallery. Where a split was asked for, they are the split's.
         """
         if self.held_out is None:
-            return self.calibration.known(self.likeness, self.joining)
+            return self.calibration.known(self.likeness)
         from corel.oneclass import split_p_values
 
         return split_p_values(self.held_out.calibration, self.held_out.scores)
@@ -138,7 +141,7 @@ class Scores:
 
     def set_p_values(self, rate: float) -> NDArray[np.float64]:
         """P-values ``[n, C]`` that decide the prediction sets: classes too small for the rate share one category."""
-        return self.calibration.pooled(self.p_values, self.joining, rate)
+        return self.calibration.pooled(self.p_values, self.likeness, rate)
 
     def ranking(self, rate: float) -> NDArray[np.int64]:
         """Order each image's classes ``[n, C]``: its prediction set, then those that reject it, both by likeness."""

@@ -6,6 +6,7 @@ from corel.images._hash import content_hash as content_hash
 from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
+from corel.images._photographs import blanks_differ as blanks_differ
 from corel.images._photographs import measure_traits as measure_traits
 from corel.images._photographs import photographic as photographic
 from corel.images._places import data_folder as data_folder

@@ -20,6 +20,8 @@ SIZE = 32  # pixels a side at which an image is judged; larger ones are averaged
 SMALLEST = 24  # pixels a side, below which the limits were not measured and nothing is said
 BLOCK = 4  # pixels a side of the areas whose detail is compared
 
+TOLERATED = 0.05  # share of enrolled images that may themselves look like blank, flat or noise frames
+
 Floats = NDArray[np.float32]
 
 
@@ -52,6 +54,11 @@ def photographic(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     passed = [traits[name] >= limit for name, limit in LEAST.items()]
     passed += [traits[name] <= limit for name, limit in MOST.items()]
     return np.asarray(np.all(passed, axis=0))
+
+
+def blanks_differ(pixels: NDArray[np.uint8]) -> bool:
+    """Whether blank, flat and noise frames can be told from these images, or these are plain surfaces themselves."""
+    return not len(pixels) or 1 - photographic(pixels).mean() <= TOLERATED
 
 
 def measure_traits(pixels: NDArray[np.uint8]) -> Traits:

@@ -7,7 +7,6 @@ from ._bank import compared_rows as compared_rows
 from ._bank import preferred_method as preferred_method
 from ._calibration import Calibration as Calibration
 from ._calibration import exact_known as exact_known
-from ._calibration import joining_likeness as joining_likeness
 from ._calibration import supporting_sizes as supporting_sizes
 from ._checks import METHODS as METHODS
 from ._discoveries import discoveries as discoveries

@@ -8,7 +8,7 @@ from corel.report._content import Section, Table
 
 def recognition_section(found: Recognition) -> Section:
     """Tabulate verdicts on test items, class by class, and on strangers by kind."""
-    taken = [*found.enrolled, "stranger"]
+    taken = found.columns()
     rows = [[name, *(str(found.confusion[name].get(other, 0)) for other in taken)] for name in found.enrolled]
     kinds = "; ".join(f"{name}: {share:.0%} of {count:,}" for name, (count, share) in found.strangers.items())
     source = "each class in turn, left out of the gallery" if found.in_turn else "classes that are not enrolled"
@@ -16,7 +16,14 @@ def recognition_section(found: Recognition) -> Section:
     return Section(
         "What becomes of new images?",
         f"Of {found.known:,} test items of the enrolled classes, {found.top_1:.1%} are most like their own class and "
-        f"{found.called_stranger:.1%} were called a stranger, where {found.rate:.0%} are allowed. The prediction set "
+        f"{found.called_stranger:.1%} were called a stranger, where {found.rate:.0%} are allowed.{_blank(found)} The "
+        f"prediction set "
         f"held the true class for {found.coverage:.1%}.{strangers}",
         table=Table(["true class", *(f"taken for {name}" for name in taken)], rows),
     )
+
+
+def _blank(found: Recognition) -> str:
+    if found.called_blank is None:
+        return ""
+    return f" Another {found.called_blank:.1%} were called not a photograph, where at most 1% were measured."

@@ -6,18 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.metrics import roc_curve
 
 from corel._terminal import drawn
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, draw_exemplars, half_interval, remark, shown
+from corel.evaluation import Evaluation, draw_exemplars, half_interval, one_vs_all_auc, remark, shown
 from corel.images import ImageSet
-from corel.oneclass import Assessment, ClassBank, backbone_settings
+from corel.oneclass import METHODS, Assessment, ClassBank, backbone_settings, compared_rows
 from corel.report import _style
 from corel.report._content import Material, Panel, Section, Strip, Table
 
 SHOWN = 8  # images a row
 CLASSES = 20  # classes a figure can name
+IN_WORDS = {
+    "count": "The score counts the exemplars within η of the image, branch by branch.",
+    "contrast": "The score is the contrast: exemplars near the image, weighed by exp(−4·d/η) at distance d, against "
+    "the background's. Each encoder is scored at its own η; latents that no loss has scaled may do better at a radius "
+    "fitted to them.",
+    "cosine": "The score is the cosine: exemplars are weighed by exp(cos/τ) of their whitened features, against the "
+    "background's.",
+}
 GRID = np.linspace(0, 1, 201)  # false-alarm rates at which ROC curves are averaged
 
 
@@ -28,6 +36,7 @@ class Scored:
     found: dict[str, Assessment]
     test: ImageSet
     exemplars: int
+    method: str
 
     @property
     def first(self) -> Assessment:
@@ -40,9 +49,7 @@ class Scored:
 
     def auc(self) -> NDArray[np.float64]:
         """Each class's AUC."""
-        return np.array(
-            [roc_auc_score(self.belongs(c), self.first.scores[:, c]) for c in range(len(self.test.classes))]
-        )
+        return one_vs_all_auc(np.asarray(self.test.labels), self.first.scores)
 
 
 def scored(material: Material) -> Scored | None:
@@ -53,15 +60,16 @@ def scored(material: Material) -> Scored | None:
     m = max(evaluation.config["exemplars"])
     chosen = draw_exemplars(enrolled, m, evaluation.config["seed"], 0)
     found = {
-        name: _assessed(backbone, enrolled.take(chosen.ravel()), test, m)
+        name: _assessed(backbone, evaluation.config["score"], enrolled.take(chosen.ravel()), test, m)
         for name, backbone in material.backbones.items()
     }
-    return Scored(found, test, m)
+    return Scored(found, test, m, evaluation.config["score"])
 
 
-def _assessed(backbone: Backbone, exemplars: ImageSet, test: ImageSet, m: int) -> Assessment:
+def _assessed(backbone: Backbone, method: str, exemplars: ImageSet, test: ImageSet, m: int) -> Assessment:
+    known, asked = (compared_rows(method, backbone.embed(images)) for images in (exemplars, test))
     offsets = np.arange(len(test.classes) + 1) * m
-    return ClassBank(backbone.encode(exemplars), offsets, **backbone_settings(backbone)).assess(backbone.encode(test))
+    return ClassBank(known, offsets, **backbone_settings(backbone, method)).assess(asked)
 
 
 def auc(material: Material) -> Section | None:
@@ -118,11 +126,10 @@ def _per_class(evaluation: Evaluation, m: int) -> Panel:
 
 
 def _compared(evaluation: Evaluation) -> list[str]:
-    """Our main score and all controls; the other score and its variants are in the table only."""
+    """Our main score and all controls; the other scores and their variants are in the table only."""
     methods = list(dict.fromkeys(record.method for record in evaluation.records))
-    main = "contrast" if "contrast" in methods else methods[0]
-    other = "count" if main == "contrast" else "contrast"
-    return [main, *(method for method in methods if method != main and not method.startswith(other))]
+    main, others = evaluation.config["score"], [each for each in METHODS if each != evaluation.config["score"]]
+    return [main, *(method for method in methods if method != main and not method.startswith(tuple(others)))]
 
 
 def curves(scores: Scored | None) -> Section | None:
@@ -144,9 +151,7 @@ def curves(scores: Scored | None) -> Section | None:
         "Whoever accepts lower scores recognises more members of a class and lets more strangers in. Each point of "
         "a curve is one such choice; the nearer to the upper left corner, the better. Thin grey lines are the single "
         f"classes behind the mean of “{next(iter(scores.found))}”, with {scores.exemplars} images enrolled each (the "
-        "first draw). The score is the contrast: exemplars near the image, weighed by exp(−4·d/η) at distance d, "
-        "against the background's. Each encoder is scored at its own η; latents that no loss has scaled may do better "
-        "at a radius fitted to them.",
+        f"first draw). {IN_WORDS[scores.method]}",
         panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],
     )
 

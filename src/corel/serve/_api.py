@@ -229,7 +229,6 @@ def _scored(item: Prepared, place: int | None, scores: GalleryScores, row: int) 
     return schema.ScoredImage(
         file=place, name=item.name, hash=item.hash, known=float(scores.known[row]),
         p_values=scores.p_values[row].tolist(), likeness=scores.likeness[row].tolist(),
-        joining=scores.joining[row].tolist(),
         photographic=scores.photographic is None or bool(scores.photographic[row]),
         enrolled=list(scores.enrolled[row]) if scores.enrolled else [],
     )  # fmt: skip

@@ -116,7 +116,6 @@ class ScoredImage(BaseModel):
     enrolled: list[str] = Field(description="the classes that hold this very image")
     p_values: list[float]
     likeness: list[float]
-    joining: list[float] = Field(description="the likeness to each class if the image joins it")
 
 
 class Calibration(BaseModel):

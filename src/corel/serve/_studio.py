@@ -234,7 +234,7 @@ def _image_set(prepared: Sequence[Prepared]) -> images.ImageSet:
 
 def _part(scores: Scores, rows: slice) -> Scores:
     """Give some rows of scores."""
-    by_image = ("images", "scores", "p_values", "likeness", "joining", "enrolled", "photographic")
+    by_image = ("images", "scores", "p_values", "likeness", "enrolled", "photographic")
     given: dict[str, Any] = {name: getattr(scores, name) for name in by_image}
     chosen: dict[str, Any] = {name: value if value is None else value[rows] for name, value in given.items()}
     return replace(scores, **chosen)

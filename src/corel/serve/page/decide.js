@@ -40,7 +40,7 @@ export function setPValues(image, calibration, rate) {
   return image.p_values.map((p, c) => {
     const own = calibration.own[c];
     if (allowedRejections(rate, own.length) >= 1 || classes < 2) return p;
-    const like = image.joining[c];
+    const like = image.likeness[c];
     const others = noHigher(members, like) - noHigher(own, like);
     return (1 + others + noHigher(calibration.joined[c], like)) / (members.length + 1);
   });
