@@ -14,7 +14,7 @@ PACKAGE = Path(corel.__file__).parent
 ORDER = [
     "_version", "_errors", "_terminal", "_compute", "_io", "images", "persistence", "losses", "theory", "encoders",
     "training.config", "objectives", "backbone", "training", "oneclass", "gallery", "sorting", "watching", "finding",
-    "baselines", "evaluation", "report", "demo", "serve", "cli", "__main__",
+    "baselines", "evaluation", "report", "demo", "serve", "scale", "cli", "__main__",
 ]  # fmt: skip
 HEAVY = ("torch", "numpy", "numba", "sklearn", "matplotlib", "accelerate", "PIL", "safetensors")
 # All but the facade, which names everything and loads nothing.

@@ -214,3 +214,35 @@ def test_an_error_while_decoding_reaches_the_consumer() -> None:
     assert next(items) == 1
     with pytest.raises(OSError, match="bad sector"):
         next(items)
+
+
+def test_encoded_items_are_read_in_batches_and_none_need_be_readable() -> None:
+    held = {f"{i}": encoded(COLOR[i]) for i in range(4)} | {"bad": b"no image"}
+
+    def read(name: str) -> bytes:
+        if name not in held:
+            raise OSError(f"no such object {name}")
+        return held[name]
+
+    names = ["0", "bad", "1", "gone", "2"]
+    listing = images.EncodedListing(names, None, (), "a part", items=names, read=read, threads=2)
+    values, read_names, _, skipped = gathered(stream(listing, HOW, batch_size=2))
+    np.testing.assert_array_equal(values, COLOR[:3])
+    assert read_names == ["0", "1", "2"]
+    assert [each.path for each in skipped] == ["bad", "gone"]
+    assert skipped[1].reason == "cannot be read: no such object gone"
+    unreadable = images.EncodedListing(["bad"], None, (), "a part", items=[b"no image"])
+    assert [(len(batch), len(batch.skipped)) for batch in stream(unreadable, HOW)] == [(0, 1)]
+
+
+def test_threads_for_decoding_are_those_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = set()
+
+    def read(data: bytes) -> bytes:
+        seen.add(threading.current_thread().name)
+        return data
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    items = [encoded(COLOR[0])] * 300
+    list(stream(images.EncodedListing([*map(str, range(300))], None, (), "a part", items=items, read=read), HOW))
+    assert {name.rsplit("_")[-1] for name in seen} == {"0"}  # the first thread of each batch's pool

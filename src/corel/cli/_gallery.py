@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +18,11 @@ from corel.cli._inputs import named_files
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._resolution import remark_on_large_photos
-from corel.cli._rows import Format, Row, outputs, row_writer
+from corel.cli._rows import Format, outputs, row_writer
+from corel.cli._scale import Address, Engine, EngineName, PartSize, Workers, refuse_without_ray, score_on_ray
 
 if TYPE_CHECKING:
-    from corel.gallery import Explanation, Gallery, Scores, Verdict
+    from corel.gallery import Explanation, Gallery
     from corel.images import Skipped
 
 VECTORS = "For a backbone on vectors one .npy or .npz file of floats, a vector a row."
@@ -105,7 +106,7 @@ def score(
     every: Annotated[bool, typer.Option("--all", help="A row for every class, not only for the best.")] = False,
     style: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.TABLE,
     out: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write to this file instead of standard output.")
+        str | None, typer.Option(help="Write to this file, not to standard output; with --engine ray a folder.")
     ] = None,
     rate: Rate = 0.05,
     fail_on_outlier: Annotated[
@@ -114,6 +115,10 @@ def score(
     photographs: Photographs = True,
     backbone: BackboneName = None,
     strict: Strict = False,
+    engine: EngineName = Engine.LOCAL,
+    address: Address = None,
+    workers: Workers = None,
+    part_size: PartSize = None,
     quiet: Quiet = False,
 ) -> None:
     """Say which class each image belongs to, or that it is a stranger.
@@ -121,12 +126,21 @@ def score(
     Known: one class is left. Unsure: several are, and all are named. Stranger: the p-value for "of one of the enrolled
     classes" is at most the rate; that happens to at most this share of images of these classes.
     """
-    from corel.gallery import Gallery
+    refuse_without_ray(engine, address=address, workers=workers, part_size=part_size)
+    if engine is Engine.RAY:
+        how: Any = {"rate": rate, "every": every, "photographs": photographs, "backbone": backbone}
+        where: Any = {"address": address, "workers": workers, "progress": not quiet}
+        counts = score_on_ray(gallery, images, out, part_size, **how, **where)
+        if fail_on_outlier and counts.known + counts.unsure < counts.images:
+            raise typer.Exit(1)
+        return
+    from corel.gallery import Gallery, rows_of
 
+    file = None if out is None else Path(out)
     named, outliers, blank = named_files(images), 0, 0
-    check_outputs([gallery, backbone, *named.files], *outputs(style, out))
+    check_outputs([gallery, backbone, *named.files], *outputs(style, file))
     skipped: list[Skipped] = []
-    with Gallery.open(gallery, backbone) as opened, row_writer(style, out, every=every) as write:
+    with Gallery.open(gallery, backbone) as opened, row_writer(style, file, every=every) as write:
         _warn_of_small_classes(opened, rate, quiet=quiet)
         options = {"photographs": photographs, "strict": strict, "progress": not quiet}
         for scores in opened.score_batches(named.source, **options):
@@ -134,7 +148,7 @@ def score(
             verdicts = scores.decide(rate)
             outliers += sum(each.is_outlier for each in verdicts)
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
-            if rows := list(_rows(scores, verdicts, rate, every=every)):
+            if rows := list(rows_of(scores, verdicts, rate, every=every)):
                 write(rows)
     report_skipped(skipped)
     if blank and not quiet:
@@ -263,14 +277,6 @@ def _flat(arguments: Sequence[str]) -> Sequence[str]:
                 "or name the folders to enrol as one"
             )
     return arguments
-
-
-def _rows(scores: Scores, verdicts: Sequence[Verdict], rate: float, *, every: bool) -> Iterator[Row]:
-    p_values, best = scores.set_p_values(rate), scores.likeness.argmax(axis=1)
-    for i, (verdict, order) in enumerate(zip(verdicts, scores.ranking(rate), strict=True)):
-        for c in order if every else best[i : i + 1]:
-            numbers = verdict.p_value, float(p_values[i, c]), float(scores.scores[i, c])
-            yield Row(verdict.image, verdict.verdict, verdict.classes, scores.classes[c], *numbers, verdict.note)
 
 
 def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> None:

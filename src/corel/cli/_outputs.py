@@ -24,6 +24,8 @@ def check_outputs(inputs: Iterable[str | Path | None], *outputs: Output) -> None
     for option, path, kind in outputs:
         if path is None or is_stream(path):
             continue
+        if path.is_dir():
+            raise ValueError(f"{option} {path} is a folder; name a file")
         if any(_are_same(path, each) for each in used):
             raise ValueError(f"{option} {path} would replace what this command reads or writes; name another file")
         if (there := kind_of(path)) not in (None, kind):

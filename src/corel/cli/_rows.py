@@ -10,41 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypeAlias
+from typing import TextIO, TypeAlias
 
 from corel._io.atomic import appearing, is_stream
 from corel._io.filetype import BINARY, PARQUET, TEXT
+from corel._io.rows import COLUMNS, Row, arrow, arrow_table
 from corel._terminal import exported, printable
 from corel.cli._outputs import Output
 from corel.cli._partial import kept_if_interrupted, partial_of
 
-
-class Row(NamedTuple):
-    """An image and a class.
-
-    Attributes:
-        image: the image's name.
-        verdict: known, unsure or stranger.
-        classes: the classes that the verdict names, likeliest first.
-        name: the class of this row.
-        p_value: for "of one of the enrolled classes".
-        class_p_value: for "of the class of this row".
-        score: against that class.
-        note: what else to know.
-
-    """
-
-    image: str
-    verdict: str
-    classes: tuple[str, ...]
-    name: str
-    p_value: float
-    class_p_value: float
-    score: float
-    note: str
-
-
-COLUMNS = ("image", "verdict", "classes", "class", "p_value", "class_p_value", "score", "note")
 COLORS = {"known": "green", "unsure": "yellow"}
 SEPARATOR = "/"  # between classes in one cell: no name contains it
 Write: TypeAlias = Callable[[Sequence[Row]], None]
@@ -172,12 +146,11 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 @contextmanager
 def _arrow_stream(path: Path) -> Iterator[Write]:
     """Write rows as an Arrow stream, which is whole up to the last batch whenever the process ends."""
-    arrow, schema = _arrow()
-    with path.open("wb") as file, arrow.ipc.new_stream(file, schema) as writer:
+    pyarrow, schema = arrow()
+    with path.open("wb") as file, pyarrow.ipc.new_stream(file, schema) as writer:
 
         def write(rows: Sequence[Row]) -> None:
-            columns: Any = list(zip(*((printable(row.image), *row[1:]) for row in rows), strict=True))
-            writer.write_table(arrow.table([list(column) for column in columns], schema=schema))
+            writer.write_table(arrow_table(rows))
             file.flush()
 
         yield write
@@ -186,18 +159,7 @@ def _arrow_stream(path: Path) -> Iterator[Write]:
 def _stream_to_parquet(stream: Path, path: Path) -> None:
     from pyarrow.parquet import ParquetWriter
 
-    arrow, schema = _arrow()
-    with stream.open("rb") as file, arrow.ipc.open_stream(file) as batches, ParquetWriter(path, schema) as writer:
+    pyarrow, schema = arrow()
+    with stream.open("rb") as file, pyarrow.ipc.open_stream(file) as batches, ParquetWriter(path, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as arrow
-        import pyarrow.ipc
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow; run `pip install 'corel[parquet]'`") from error
-    text, number = arrow.string(), arrow.float64()
-    types = (text, text, arrow.list_(text), text, number, number, number, text)
-    return arrow, arrow.schema(list(zip(COLUMNS, types, strict=True)))

@@ -7,6 +7,8 @@ from corel.gallery._enrolment import Enrolment as Enrolment
 from corel.gallery._explanation import Explanation as Explanation
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._later import Later as Later
+from corel.gallery._packed import Packed as Packed
+from corel.gallery._rows import rows_of as rows_of
 from corel.gallery._scores import HeldOut as HeldOut
 from corel.gallery._scores import Scores as Scores
 from corel.gallery._selection import Selection as Selection

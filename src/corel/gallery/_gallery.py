@@ -263,6 +263,10 @@ class Gallery:
         for batch in sources.one_ahead(self._embedded(batches, photographs=photographs)):
             yield self._scored(kept, batch, held_out)
 
+    def score_encoded(self, rows: NDArray[np.float32], names: Sequence[str]) -> Scores:
+        """Score items that were encoded before: rows ``[n, d]`` of what `compared` gives, and a name for each."""
+        return scored(self._bank(), Embedded(names, (), rows, (), None, {}), ())
+
     def split(self, calibrating: int | None = None) -> Split:
         """Give the exemplars in two parts, by their hashes: so many calibrate (default: half), the others score."""
         return self._bank().split(self._half if calibrating is None else calibrating)

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -224,6 +224,24 @@ class Store:
                 for digest, name in connection.execute(select, chunk):
                     found[digest].append(self._class(name))
         return [tuple(found[each]) for each in hashes]
+
+    def hashes(self) -> dict[str, list[str]]:
+        """Give the hashes of each class's exemplars in the order of enrollment."""
+        found: dict[str, list[str]] = {}
+        with self._lock, self._reading() as connection:
+            rows = (
+                [] if connection is None else connection.execute("SELECT class, hash FROM exemplar ORDER BY class, id")
+            )
+            for name, digest in rows:
+                found.setdefault(self._class(name), []).append(str(digest))
+        return found
+
+    def copy(self, path: Path) -> None:
+        """Write one state of the file to another."""
+        if self._connection is None:
+            raise ValueError(f"{self.path} is empty; enroll a class before it is copied")
+        with self._lock, closing(sqlite3.connect(path)) as target:
+            self._connection.backup(target)
 
     def thumbnails(self, count: int) -> list[bytes]:
         """Read the thumbnails of some exemplars: those with the lowest hashes, a sample as good as random."""

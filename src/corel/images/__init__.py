@@ -2,7 +2,9 @@
 
 from corel.images._find import find_files as find_files
 from corel.images._folder import has_test_split as has_test_split
+from corel.images._formats import is_picture as is_picture
 from corel.images._hash import content_hash as content_hash
+from corel.images._listing import EncodedListing as EncodedListing
 from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
@@ -27,7 +29,7 @@ from corel.images._views import check_views as check_views
 from corel.images._views import views_of as views_of
 
 __all__ = [
-    "VIEWS", "WHOLE", "Batch", "EmptySourceError", "FileListing", "ImageSet", "Interpolation", "Preparation", "Rows",
-    "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files", "from_document", "has_test_split",
-    "one_ahead", "open", "read_photo", "stream", "views_of",
+    "VIEWS", "WHOLE", "Batch", "EmptySourceError", "EncodedListing", "FileListing", "ImageSet", "Interpolation",
+    "Preparation", "Rows", "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files",
+    "from_document", "has_test_split", "is_picture", "one_ahead", "open", "read_photo", "stream", "views_of",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import PIL
@@ -20,6 +20,7 @@ from corel.images._convert import BROKEN, decode, explain
 from corel.images._preparation import Preparation
 from corel.images._set import UInt8Array
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 _CHUNK = 64  # files a thread takes at once: fewer cost more in handing over, more make the bar jump
 
@@ -39,13 +40,23 @@ class Decoded:
     labels: Sequence[int | None] | None = None
 
 
-def decode_files(files: Sequence[Path], preparation: Preparation, *, progress: bool) -> Decoded:
-    """Read each file once, and from the same bytes take both its image and its part of the fingerprint."""
+def decode_files(
+    files: Sequence[Item],
+    preparation: Preparation,
+    *,
+    progress: bool,
+    read: Callable[[Any], bytes] = read_regular,
+    threads: int | None = None,
+) -> Decoded:
+    """Read each file once, and from the same bytes take both its image and its part of the fingerprint.
+
+    `read` gives the bytes of an item that is no path; `threads` is for items that are slow to come.
+    """
     pixels = np.zeros((len(files), preparation.size, preparation.size, 3), np.uint8)
     broken: dict[int, str] = {}
     digests: list[bytes | None] = []
     for i, (digest, image) in enumerate(
-        _in_threads(lambda file: _decode(file, preparation), files, "reading images", progress)
+        _in_threads(lambda file: _decode(file, read, preparation), files, "reading images", progress, threads)
     ):
         digests.append(digest)
         if isinstance(image, str):
@@ -60,11 +71,13 @@ def fingerprint(files: Sequence[Path], preparation: Preparation, *, progress: bo
     return _combined(list(_in_threads(_digest, files, "comparing with the cache", progress)), preparation)
 
 
-def _decode(file: Path, preparation: Preparation) -> tuple[bytes | None, UInt8Array | str]:
+def _decode(
+    file: Item, read: Callable[[Item], bytes], preparation: Preparation
+) -> tuple[bytes | None, UInt8Array | str]:
     try:
-        data = read_regular(file)
+        data = read(file)
     except OSError as error:
-        return None, f"cannot be read: {error.strerror}"
+        return None, f"cannot be read: {error.strerror or str(error).partition(chr(10))[0]}"
     except ValueError:
         return None, "is a pipe or a device, not a file"
     except MemoryError as error:
@@ -98,14 +111,27 @@ def _combined(digests: Sequence[bytes | None], preparation: Preparation) -> str 
 
 
 def _in_threads(
-    work: Callable[[Path], Result], files: Sequence[Path], description: str, progress: bool
+    work: Callable[[Item], Result],
+    files: Sequence[Item],
+    description: str,
+    progress: bool,
+    threads: int | None = None,
 ) -> Iterator[Result]:
     # Pillow decodes and hashlib hashes without the GIL.
     chunks = [files[i : i + _CHUNK] for i in range(0, len(files), _CHUNK)]
     with (
         progress_bar(description, len(files), quiet=not progress) as advance,
-        ThreadPoolExecutor(os.cpu_count()) as pool,
+        ThreadPoolExecutor(threads or _threads()) as pool,
     ):
         for results in pool.map(lambda chunk: [work(file) for file in chunk], chunks):
             advance(len(results))
             yield from results
+
+
+def _threads() -> int | None:
+    """Give the number of threads for this process: as many as torch takes, where $OMP_NUM_THREADS limits them.
+
+    Several workers may share a machine; each of them gets its part of the cores by this variable.
+    """
+    chosen = os.environ.get("OMP_NUM_THREADS", "")
+    return int(chosen) if chosen.isascii() and chosen.isdigit() and int(chosen) else os.cpu_count()

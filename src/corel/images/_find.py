@@ -18,7 +18,7 @@ from corel.images._convert import as_array
 from corel.images._datasets import DatasetListing, list_dataset
 from corel.images._folder import files_below, list_folder
 from corel.images._formats import suffixes
-from corel.images._listing import ArrayListing, FileListing, Listing, list_files
+from corel.images._listing import ArrayListing, EncodedListing, FileListing, Listing, list_files
 from corel.images._places import data_folder
 from corel.images._set import EmptySourceError, ImageSet, Skipped, only_train
 from corel.images.known.digits import read_digits
@@ -43,6 +43,9 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listin
         only_train(part, "a list of files")
         is_array = len(source) == 1 and source.files[0].suffix.lower() in _ARRAYS
         return list_array_file(source.files[0], part) if is_array else source
+    if isinstance(source, EncodedListing):
+        only_train(part, source.source)
+        return source
     if isinstance(source, ImageSet):
         only_train(part, source.source)
         return ArrayListing(source.names, source.labels, source.classes, source.source, images=source.pixels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,29 @@ class ArrayListing(Listing):
     def decode(self, rows: range, preparation: Preparation, *, progress: bool = False) -> Decoded:
         """Convert to uint8 RGB of one size; what has that form already is not copied."""
         return Decoded(resize_all(self.images[rows.start : rows.stop], preparation, progress=progress), {}, None)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedListing(Listing):
+    """Images as encoded bytes, or as something that `read` gets the bytes from: a part of a larger source.
+
+    Because it is a part, it may hold no image that can be read: a stream then gives only what was skipped.
+
+    Attributes:
+        items: for each image its bytes, or what `read` takes.
+        read: gives an item's bytes; it may raise OSError.
+        threads: how many items are read at a time; default: one a core.
+
+    """
+
+    items: Sequence[Any] = field(kw_only=True)
+    read: Callable[[Any], bytes] = field(default=bytes, kw_only=True)
+    threads: int | None = field(default=None, kw_only=True)
+
+    def decode(self, rows: range, preparation: Preparation, *, progress: bool = False) -> Decoded:
+        """Read and decode items in parallel."""
+        some = [self.items[i] for i in rows]
+        return decode_files(some, preparation, progress=progress, read=self.read, threads=self.threads)
 
 
 def resize_all(images: NDArray[Any], preparation: Preparation, *, progress: bool = False) -> UInt8Array:

@@ -21,7 +21,7 @@ from corel._errors import ArgumentError
 from corel._terminal import progress_bar
 from corel.images._datasets import label_numbers
 from corel.images._find import find
-from corel.images._listing import FileListing, Listing, list_files, refuse
+from corel.images._listing import EncodedListing, FileListing, Listing, list_files, refuse
 from corel.images._preparation import Preparation, Rows
 from corel.images._rows import read_rows
 from corel.images._set import EmptySourceError, Skipped
@@ -111,7 +111,9 @@ def stream(
     listing = find(source, split, root)
     if strict and listing.unread:
         refuse(listing.unread, 1, listing.source, strict=True)
-    batches = _checked(_batches(listing, preparation, batch_size, strict=strict), listing.source)
+    batches = _batches(listing, preparation, batch_size, strict=strict)
+    if not isinstance(listing, EncodedListing):
+        batches = _checked(batches, listing.source)
     return Stream(batches, listing.source, len(listing), shown)
 
 

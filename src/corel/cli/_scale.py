@@ -1,0 +1,74 @@
+"""Options of commands that can run on a Ray cluster, and scoring there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+    from corel.scale import Counts
+
+PANEL = "Ray (pip install 'corel\\[ray]')"
+
+
+class Engine(str, Enum):
+    """Where the work is done."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+EngineName = Annotated[Engine, typer.Option("--engine", help="This process, or a Ray cluster.", rich_help_panel=PANEL)]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="The cluster.", show_default="a new one on this machine", rich_help_panel=PANEL
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes that work.", show_default="one a core", rich_help_panel=PANEL),
+]
+PartSize = Annotated[
+    int | None,
+    typer.Option(min=1, help="Images a Parquet file.", show_default="2048", rich_help_panel=PANEL),
+]
+
+
+def refuse_without_ray(engine: Engine, **given: Any) -> None:
+    """Say that an option is for the other engine."""
+    if engine is Engine.LOCAL and (name := next((name for name, value in given.items() if value is not None), None)):
+        raise ValueError(f"--{name.replace('_', '-')} is for --engine ray; add that, or leave this out")
+
+
+def score_on_ray(gallery: Path, images: list[str], out: str | None, part_size: int | None, **options: Any) -> Counts:
+    """Score into a folder of Parquet files, and say what became of the images."""
+    from corel.scale import score
+
+    if out is None:
+        raise ValueError("--engine ray writes Parquet files into a folder; name it with --out")
+    size: Any = {} if part_size is None else {"part_size": part_size}
+    counts = score(gallery, images, out, **size, **options)
+    words = {"known": "known", "unsure": "unsure", "strangers": "strangers", "blank": "not a photograph"}
+    parts = [f"{getattr(counts, name):,} {word}" for name, word in words.items() if name != "blank" or counts.blank]
+    typer.echo(f"{counts.images:,} images: {', '.join(parts)}, {counts.errors:,} errors")
+    return counts
+
+
+@contextmanager
+def encoding(backbone: Backbone, engine: Engine, address: str | None, workers: int | None) -> Iterator[None]:
+    """Encode by the engine that was chosen, while the block runs."""
+    refuse_without_ray(engine, address=address, workers=workers)
+    if engine is Engine.LOCAL:
+        yield
+        return
+    from corel.scale import encoding_on_ray
+
+    with encoding_on_ray(backbone.network, address=address, workers=workers):
+        yield

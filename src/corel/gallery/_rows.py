@@ -1,0 +1,19 @@
+"""What a gallery says about images, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from corel._io.rows import Row
+from corel.gallery._scores import Scores
+from corel.gallery._verdicts import Verdict
+
+
+def rows_of(scores: Scores, verdicts: Sequence[Verdict], rate: float, *, every: bool = False) -> Iterator[Row]:
+    """Give a row for each image's likeliest class, or for `every` class in the order of the verdict."""
+    p_values = scores.set_p_values(rate)
+    order = scores.ranking(rate) if every else scores.likeness.argmax(axis=1)[:, None]
+    for i, verdict in enumerate(verdicts):
+        for c in order[i]:
+            numbers = verdict.p_value, float(p_values[i, c]), float(scores.scores[i, c])
+            yield Row(verdict.image, verdict.verdict, verdict.classes, scores.classes[c], *numbers, verdict.note)

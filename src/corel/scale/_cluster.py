@@ -1,0 +1,50 @@
+"""A Ray cluster: an existing one by its address, or one on this machine that ends with the block."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Before ray is imported: it reports no usage, and its workers do not give way to other programs.
+SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1"}
+LOCAL = "local"  # Ray's word for a new cluster on this machine, whatever $RAY_ADDRESS says
+
+
+@contextmanager
+def cluster(address: str | None = None, *, cpus: int | None = None) -> Iterator[Any]:
+    """Give `ray`, connected: to the cluster that this process uses already, to `address`, or to a new local one."""
+    ray = _imported()
+    if ray.is_initialized():
+        yield ray
+        return
+    started = {"num_cpus": cpus, "include_dashboard": False} if address is None else {}
+    try:
+        ray.init(address or LOCAL, log_to_driver=False, logging_level=logging.ERROR, **started)
+    except ConnectionError as error:
+        raise ConnectionError(f"there is no Ray cluster at {address} ({error}); start one: ray start --head") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def workers_for(ray: Any, threads: int) -> int:
+    """Say how many workers of so many threads the cluster has room for."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+
+
+def _imported() -> Any:
+    for name, value in SETTINGS.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise ImportError("a cluster needs Ray; run `pip install 'corel[ray]'`") from error
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    return ray

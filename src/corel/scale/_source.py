@@ -1,0 +1,175 @@
+"""What a run scores: image files, or Parquet files with images or vectors, cut into parts of fixed size."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import hashlib
+import json
+import posixpath
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corel.images import find_files, is_picture
+from corel.scale._items import READ
+from corel.scale._place import is_remote, resolve
+
+STANDARD_INPUT, LIST, PARQUET = "-", (".txt", ".list"), (".parquet", ".pq")
+
+
+class Part(NamedTuple):
+    """Some of a source's items, in the order of the listing.
+
+    Attributes:
+        number: counted from 0.
+        files: addresses of images, or of one Parquet file.
+        rows: first and last (exclusive) row of the Parquet file; None for images.
+
+    """
+
+    number: int
+    files: Sequence[str]
+    rows: tuple[int, int] | None
+
+    @property
+    def name(self) -> str:
+        """The file with its results."""
+        return f"part-{self.number:06d}.parquet"
+
+    def __len__(self) -> int:
+        return len(self.files) if self.rows is None else self.rows[1] - self.rows[0]
+
+    def document(self) -> str:
+        """Give it as JSON."""
+        return json.dumps([self.number, list(self.files), self.rows])
+
+
+def from_document(document: str) -> Part:
+    """Read what `Part.document` gave."""
+    number, files, rows = json.loads(document)
+    return Part(number, files, None if rows is None else tuple(rows))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A listing: files, and for Parquet files how many rows each has."""
+
+    files: Sequence[str]
+    rows: Sequence[int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.files) if self.rows is None else sum(self.rows)
+
+    @property
+    def digest(self) -> str:
+        """A hash of the listing: names and numbers of rows, not what the files hold."""
+        return hashlib.sha256(json.dumps([list(self.files), self.rows]).encode()).hexdigest()
+
+    def parts(self, size: int) -> Iterator[Part]:
+        """Cut into parts of at most `size` items; no part has rows of two Parquet files."""
+        if self.rows is None:
+            starts = range(0, len(self.files), size)
+            yield from (Part(i, self.files[start : start + size], None) for i, start in enumerate(starts))
+            return
+        ranges = (
+            (file, (start, min(start + size, count)))
+            for file, count in zip(self.files, self.rows, strict=True)
+            for start in range(0, count, size)
+        )
+        yield from (Part(i, [file], rows) for i, (file, rows) in enumerate(ranges))
+
+
+def find_source(arguments: Sequence[str]) -> Source:
+    """List what files, folders, globs, lists of names, Parquet files and addresses stand for."""
+    files = [file for argument in arguments for file in _listed(argument)]
+    parquet = [file for file in files if _is_parquet(file)]
+    if not files:
+        raise ValueError(f"there is nothing to score in {', '.join(arguments)}; name images or Parquet files")
+    if parquet and len(parquet) < len(files):
+        other = next(file for file in files if not _is_parquet(file))
+        raise ValueError(f"{parquet[0]} is a Parquet file and {other} is not; score them in two runs")
+    return Source(files, [_row_count(file) for file in files] if parquet else None)
+
+
+def _listed(argument: str) -> list[str]:
+    if argument == STANDARD_INPUT:
+        return [name for line in sys.stdin if (name := line.rstrip("\r\n"))]
+    if is_remote(argument):
+        return _remote(argument)
+    path = Path(argument).expanduser()
+    if path.suffix.lower() in LIST and path.is_file():
+        return [name for name in path.read_text(encoding="utf-8").splitlines() if name]
+    matches = [path] if path.exists() else [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
+    if not matches:
+        raise FileNotFoundError(f"there is no file, folder or match for {argument!r}; check the path")
+    return [file for match in matches for file in _local(match)]
+
+
+def _local(path: Path) -> list[str]:
+    """List a file, or a folder of Parquet files or images; pictures that are not read become rows with an error."""
+    if path.is_dir() and (parquet := sorted(str(each) for each in path.rglob("*") if _is_parquet(str(each)))):
+        return parquet
+    if _is_parquet(str(path)):
+        return [str(path)]
+    found = find_files([path])
+    return [*found.names, *(each.path for each in found.unread)]
+
+
+def _remote(address: str) -> list[str]:
+    """List an object, a folder or a glob of a store, by whole addresses."""
+    from pyarrow import fs
+
+    pattern = posixpath.basename(address) if glob.has_magic(posixpath.basename(address)) else None
+    system, path = resolve(posixpath.dirname(address) if pattern else address)
+    start = address[: address.index(path)] if path in address else address.split("/")[0] + "//"
+    (info,) = system.get_file_info([path])
+    if info.type == fs.FileType.File:
+        return [address]
+    inside = system.get_file_info(fs.FileSelector(path, recursive=pattern is None))
+    files = [each.path for each in inside if each.type == fs.FileType.File]
+    wanted = [file for file in files if _is_parquet(file) or is_picture(Path(file))]
+    return sorted(start + file for file in (fnmatch.filter(files, f"*/{pattern}") if pattern else wanted))
+
+
+def _is_parquet(file: str) -> bool:
+    return file.lower().endswith(PARQUET)
+
+
+def _row_count(file: str) -> int:
+    from pyarrow import parquet
+
+    system, path = resolve(file)
+    with system.open_input_file(path) as opened:
+        return int(parquet.ParquetFile(opened).metadata.num_rows)
+
+
+def read_part(part: Part) -> dict[str, Any]:
+    """Give the columns of a part: paths of images, or what the rows of the Parquet file hold."""
+    if part.rows is None:
+        return {"path": list(part.files)}
+    table = _read_rows(part.files[0], *part.rows)
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    if not {"name", "path"} & set(columns):
+        columns["name"] = [f"{part.files[0]}#{row}" for row in range(*part.rows)]
+    return columns
+
+
+def _read_rows(file: str, start: int, stop: int) -> Any:
+    """Read the row groups that hold these rows, and cut out the rows."""
+    from pyarrow import parquet
+
+    system, path = resolve(file)
+    with system.open_input_file(path) as opened:
+        content = parquet.ParquetFile(opened)
+        groups, first, before = [], None, 0
+        for group in range(content.num_row_groups):
+            count = content.metadata.row_group(group).num_rows
+            if before < stop and before + count > start:
+                groups.append(group)
+                first = before if first is None else first
+            before += count
+        table = content.read_row_groups(groups, [name for name in content.schema_arrow.names if name in READ])
+    return table.slice(start - (first or 0), stop - start)
