@@ -50,5 +50,5 @@ def test_items_encoded_before_score_as_the_images_do(path: Path, backbone: Backb
         found = gallery.score_encoded(backbone.encode(ASKED), names)
         assert found.decide() == wanted.decide()
         assert np.array_equal(found.p_values, wanted.p_values)
-        with pytest.raises(ValueError, match="rows of 8 numbers"):
+        with pytest.raises(ValueError, match="the exemplars have 8"):
             gallery.score_encoded(np.zeros((3, 5), np.float32), names[:3])

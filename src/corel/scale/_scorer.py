@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,10 +72,9 @@ class Scorer:
         self.folder = folder or os.fspath(Path.cwd())
         if threads is not None:
             use_threads(threads)
-        self._files = tempfile.TemporaryDirectory()  # lives as long as the scorer
-        found = _fetched(gallery)
-        packed = isinstance(found, Packed)
-        self._gallery = found.unpacked(self._files.name) if packed else Gallery.open(found, backbone)
+        found, place = _fetched(gallery), tempfile.mkdtemp()
+        self._gallery = found.unpacked(place) if isinstance(found, Packed) else Gallery.open(found, backbone)
+        weakref.finalize(self, _close, self._gallery, place)
 
     @property
     def rows_each(self) -> int:
@@ -133,6 +134,11 @@ def _fetched(gallery: Any) -> Any:
     import ray
 
     return ray.get(gallery) if isinstance(gallery, ray.ObjectRef) else gallery
+
+
+def _close(gallery: Gallery, place: str) -> None:
+    gallery.close()
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def use_threads(count: int) -> None:
