@@ -72,7 +72,8 @@ def test_latents_score_as_their_images_and_bad_ones_are_errors(gallery: Path, fi
 def _pixels(opened: Gallery, files: list[str]) -> Any:
     import corel.images
 
-    return corel.images.open(files, preparation=opened.backbone.preparation).pixels
+    how: Any = opened.backbone.preparation
+    return corel.images.open(files, preparation=how).pixels
 
 
 def test_every_class_has_a_row_and_a_packed_gallery_is_the_same(gallery: Path, files: list[str]) -> None:
