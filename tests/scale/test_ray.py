@@ -143,6 +143,25 @@ def test_workers_encode_as_this_process_does(ray: Any, backbone_file: Path) -> N
     np.testing.assert_array_equal(backbone.encode(items[:5]), wanted.latents[:5])
 
 
+def test_a_backbone_is_wrapped_and_evaluated_on_a_cluster(ray: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    labels = np.repeat(["a", "b"], 150)
+    rows = random.normal(size=(300, 6)) + 3 * (labels == "b")[:, None]
+    np.save(tmp_path / "rows.npy", rows)
+    arrays = {"train_features": rows, "train_labels": labels, "test_features": rows + 0.1, "test_labels": labels}
+    np.savez(tmp_path / "labelled.npz", **arrays)
+    said = []
+    for name, engine in (("one", []), ("two", ["--engine", "ray", "--workers", "2"])):
+        file = tmp_path / f"{name}.safetensors"
+        wrapped = ["backbone", "wrap", "vectors", "--background", str(tmp_path / "rows.npy"), "--out", str(file)]
+        measured = ["evaluate", str(tmp_path / "labelled.npz"), "--backbone", str(file), "--no-controls", "-m", "20"]
+        for command in (wrapped, [*measured, "--draws", "1", "--json"]):
+            result = CliRunner().invoke(app, [*command, "--quiet", *engine])
+            assert result.exit_code == 0, result.output
+        said.append((Backbone.load(file).digest, result.stdout))
+    assert said[0] == said[1]
+
+
 def test_mistakes_are_said_before_a_cluster_starts(gallery: Path, photos: Path, tmp_path: Path) -> None:
     for options, said in (
         (["--workers", "2"], "--workers is for --engine ray"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -218,6 +219,7 @@ class Backbone:
         interpolation: str | None = None,
         crop: float | None = None,
         partial: str | os.PathLike[str] | None = None,
+        encoding: Callable[[Network], AbstractContextManager[int]] = lambda network: nullcontext(1),
         progress: bool = False,
     ) -> Backbone:
         """Make a backbone of a frozen encoder, which runs once over unlabelled items.
@@ -235,6 +237,7 @@ class Backbone:
             crop: the side of the square that is cut out, as a share of the photo's shorter side; default: the model's
                 own, or all of it.
             partial: a file in which an interrupted run leaves what it has; the same call continues from it.
+            encoding: in whose context the network encodes, such as `corel.scale.encoding_on_ray`.
             progress: show a bar on a terminal.
 
         Example:
@@ -250,7 +253,9 @@ class Backbone:
         how = wrapping.Wrapping(size, layers, file, mean, deviation, interpolation, crop)
         found = wrapping.find_encoder(encoder, background, how)
         place = None if partial is None else Path(partial)
-        seen = wrapping.run(found.network, found.preparation, found.source, partial=place, progress=progress)
+        with encoding(found.network) as workers:
+            options: Any = {"batch_size": wrapping.ENCODED * workers, "progress": progress}
+            seen = wrapping.run(found.network, found.preparation, found.source, partial=place, **options)
         data = {"source": seen.source, "items": seen.items}
         return cls(
             found.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths, seen.latents,

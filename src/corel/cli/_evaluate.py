@@ -17,6 +17,7 @@ from corel.cli._data import Root
 from corel.cli._options import Json, Photographs, Quiet, Rate, Report
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._recognition import recognition_lines
+from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -79,6 +80,9 @@ def evaluate(
     out: Annotated[Path | None, typer.Option(dir_okay=False, help="Write all records to this JSON file.")] = None,
     report: Report = None,
     as_json: Json = False,
+    engine: EngineName = Engine.LOCAL,
+    address: Address = None,
+    workers: Workers = None,
     quiet: Quiet = False,
 ) -> None:
     """Measure how well a backbone recognizes your classes: verdicts on test items, then AUC by the paper's protocol.
@@ -95,24 +99,25 @@ def evaluate(
     train, test = data = _opened(loaded, source, root, seed, quiet=quiet)
     fewest, most = max(exemplars or [1]), max(exemplars or [MOST])
     named = [each.value for each in scores] if scores else None
-    recognition = recognize(
-        loaded, train, test, rate=rate, method=named[0] if named else None, photographs=photographs,
-        least=fewest, most=most, seed=seed,
-    )  # fmt: skip
-    if not as_json:
-        typer.echo("\n".join(recognition_lines(recognition)))
-    found = None
-    if _same_classes(recognition):
-        smallest, largest = (pick(recognition.enrolled.values()) for pick in (min, max))
-        if not exemplars and smallest == largest < MOST:
-            draws = 1  # every draw would enroll the same: all there are
-        found = measure(
-            loaded, train, test, exemplars=exemplars or [smallest],
-            scores=named, draws=draws, seed=seed, controls=controls,
-            progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
+    with encoding(engine, address, workers, loaded.network):
+        recognition = recognize(
+            loaded, train, test, rate=rate, method=named[0] if named else None, photographs=photographs,
+            least=fewest, most=most, seed=seed,
         )  # fmt: skip
-        if loaded.on_vectors:
-            found.config["dataset"] = source
+        if not as_json:
+            typer.echo("\n".join(recognition_lines(recognition)))
+        found = None
+        if _same_classes(recognition):
+            smallest, largest = (pick(recognition.enrolled.values()) for pick in (min, max))
+            if not exemplars and smallest == largest < MOST:
+                draws = 1  # every draw would enroll the same: all there are
+            found = measure(
+                loaded, train, test, exemplars=exemplars or [smallest],
+                scores=named, draws=draws, seed=seed, controls=controls,
+                progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
+            )  # fmt: skip
+            if loaded.on_vectors:
+                found.config["dataset"] = source
     document = {"recognition": recognition.document(), **(found.document() if found else {})}
     for line in [json.dumps(document)] if as_json else ["", *_table(found)] if found else ():
         typer.echo(line)

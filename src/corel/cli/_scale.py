@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from corel.backbone import Backbone
+    from corel.encoders.base import Network
     from corel.scale import Counts
 
 PANEL = "Ray (pip install 'corel\\[ray]')"
@@ -62,13 +62,13 @@ def score_on_ray(gallery: Path, images: list[str], out: str | None, part_size: i
 
 
 @contextmanager
-def encoding(backbone: Backbone, engine: Engine, address: str | None, workers: int | None) -> Iterator[None]:
-    """Encode by the engine that was chosen, while the block runs."""
+def encoding(engine: Engine, address: str | None, workers: int | None, network: Network) -> Iterator[int]:
+    """Let a network encode by the engine that was chosen, while the block runs; gives the number of workers."""
     refuse_without_ray(engine, address=address, workers=workers)
     if engine is Engine.LOCAL:
-        yield
+        yield 1
         return
     from corel.scale import encoding_on_ray
 
-    with encoding_on_ray(backbone.network, address=address, workers=workers):
-        yield
+    with encoding_on_ray(network, address=address, workers=workers) as count:
+        yield count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
@@ -15,6 +16,7 @@ from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._resolution import remark_on_small_photos
+from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 from corel.training.config import PRESETS, TrainConfig
 
 if TYPE_CHECKING:
@@ -200,6 +202,9 @@ def wrap(
             show_default="the model's own, or 1",
         ),
     ] = None,
+    engine: EngineName = Engine.LOCAL,
+    address: Address = None,
+    workers: Workers = None,
     quiet: Quiet = False,
 ) -> None:
     """Make a backbone of an encoder that others trained; after an interruption the same command continues."""
@@ -211,6 +216,7 @@ def wrap(
     backbone = Backbone.wrap(
         encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
         interpolation=interpolation, crop=crop, partial=partial, progress=not quiet,
+        encoding=functools.partial(encoding, engine, address, workers),
     )  # fmt: skip
     backbone.save(out)
     partial.unlink(missing_ok=True)

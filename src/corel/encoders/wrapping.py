@@ -30,6 +30,7 @@ FEWEST = 50  # items, for a radius to be read off
 AGREEMENT = 1e-3  # the largest change of a latent's component that half-precision weights may cause
 COMPARED = 32  # items by which it is measured
 HASH = 32  # bytes
+ENCODED = 256  # items encoded at a time
 
 Latents = NDArray[np.float32]
 
@@ -114,7 +115,7 @@ def run(
     source: Any,
     *,
     partial: Path | None = None,
-    batch_size: int = 256,
+    batch_size: int = ENCODED,
     progress: bool = False,
 ) -> Background:
     """Encode all items of a source; after an interruption the same call continues from the file `partial`."""
