@@ -68,6 +68,8 @@ EXPERIMENTS = {
         Experiment("verdicts", "verdicts: false alarms, strangers stopped, sets", 10, DATA),
         Experiment("daily", "a confidence for one gallery, strangers among many images", 15, BOTH),
         Experiment("photographs", "blank, flat and noise frames against real images", 3, DATA),
+        Experiment("watch", "the alarm of `corel watch`: false alarms, delays", 8, DATA),
+        Experiment("audit", "the audit: wrong exemplars, copies", 4, DATA),
         Experiment("branching", "Figure 4: 1, 16 and 32 branches", 20, BOTH),
         Experiment("weights", "Figure 5: the weight λ", 22, BOTH),
         Experiment("control", "a fair λ = 0: radius at the same quantile", 10, BOTH),

@@ -84,7 +84,8 @@ def capitals(p_values: Doubles) -> Doubles:
     largest = np.zeros(len(p_values))
     for i, column in enumerate(p_values.T):
         begun = waiting(i) - waiting(i + 1)
-        payoffs = np.concatenate([np.log(POWERS) + (POWERS - 1) * np.log(p)[:, None] for p in (column, 1 - column)], 1)
+        powers = np.array(POWERS)
+        payoffs = np.concatenate([np.log(powers) + (powers - 1) * np.log(p)[:, None] for p in (column, 1 - column)], 1)
         bets = np.logaddexp(bets, math.log(begun / bets.shape[1])) + payoffs
         total = np.logaddexp(np.logaddexp.reduce(bets, axis=1), math.log(waiting(i + 1)))
         largest = np.maximum(largest, total)
@@ -143,7 +144,7 @@ def test_a_test_that_is_resumed_gives_the_same() -> None:
     whole = stream(scores, 50, 7)
     first = stream(scores[:120], 50, 7)
     second = DriftTest(scores[:50], 7)
-    second.resume(scores[50:120].tolist(), first.log_bets.tolist(), alarmed=first.alarmed)
+    second.resume(scores[50:120].tolist(), first.log_bets, alarmed=first.alarmed)
     for score in scores[120:]:
         second.update(float(score))
     assert second.log_capital == whole.log_capital

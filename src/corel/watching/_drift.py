@@ -17,11 +17,8 @@ import random
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 LEVEL = 0.01  # probability of an alarm, ever, while nothing changes
-POWERS = np.array([0.25, 0.5, 0.75])  # a bet of power κ pays κ·p^(κ−1); another one the same for 1 − p
+POWERS = (0.25, 0.5, 0.75)  # a bet of power κ pays κ·p^(κ−1); another one the same for 1 − p
 LEAST = 1e-12  # p-values are kept so far from 0 and 1, where a bet would pay infinitely
 
 
@@ -34,9 +31,8 @@ class DriftTest:
         alarmed: whether the capital has ever reached `limit`.
 
     Example:
-        >>> usual = np.random.default_rng(0).standard_normal(100)
-        >>> test = DriftTest(usual, seed=0)
-        >>> changed = [test.update(score) for score in usual[:20] - 9.0]
+        >>> test = DriftTest(range(100), seed=0)
+        >>> p_values = [test.update(score) for score in (-1, -9, -3, -5, -2)]
         >>> test.alarmed
         True
 
@@ -47,28 +43,33 @@ class DriftTest:
         self._seed = seed
         self.limit = limit
         self.count = 0
-        self.log_bets: NDArray[np.float64] = np.full(2 * len(POWERS), -np.inf)
+        self.log_bets = [-math.inf] * (2 * len(POWERS))
         self.alarmed = False
 
     def update(self, score: float) -> float:
         """Rank a score among all before it, bet, and give its p-value, which is small for a low score."""
         p_value = self._rank(score)
         insort(self._ascending, score)
-        begun = waiting(self.count) - waiting(self.count + 1)
-        self.log_bets = np.logaddexp(self.log_bets, math.log(begun / len(self.log_bets))) + log_payoffs(p_value)
+        self.bet(p_value)
+        return p_value
+
+    def bet(self, p_value: float) -> None:
+        """Bet on a p-value; only `update` makes p-values for which the promise holds."""
+        begun = math.log((waiting(self.count) - waiting(self.count + 1)) / len(self.log_bets))
+        payoffs = log_payoffs(p_value)
+        self.log_bets = [_log_sum(bet, begun) + paid for bet, paid in zip(self.log_bets, payoffs, strict=True)]
         self.count += 1
         self.alarmed |= self.log_capital >= math.log(self.limit)
-        return p_value
 
     @property
     def log_capital(self) -> float:
         """The natural logarithm of the capital, all bets and what waits together."""
-        return float(np.logaddexp.reduce([math.log(waiting(self.count)), *self.log_bets]))
+        return _log_sum(math.log(waiting(self.count)), *self.log_bets)
 
     def resume(self, scores: Sequence[float], log_bets: Sequence[float], *, alarmed: bool) -> None:
         """Go on after these scores, with the bets as they were."""
         self._ascending = sorted([*self._ascending, *scores])
-        self.count, self.log_bets, self.alarmed = len(scores), np.array(log_bets), alarmed
+        self.count, self.log_bets, self.alarmed = len(scores), list(log_bets), alarmed
 
     def _rank(self, score: float) -> float:
         below, through = bisect_left(self._ascending, score), bisect_right(self._ascending, score)
@@ -82,7 +83,13 @@ def waiting(count: int) -> float:
     return 1.0 / (1.0 + math.log1p(count))
 
 
-def log_payoffs(p_value: float) -> NDArray[np.float64]:
+def log_payoffs(p_value: float) -> list[float]:
     """What one unit on each bet becomes, as a logarithm; over uniform p-values its mean is one, so the bet is fair."""
     p = min(max(p_value, LEAST), 1 - LEAST)
-    return np.concatenate([np.log(POWERS) + (POWERS - 1) * math.log(each) for each in (p, 1 - p)])
+    return [math.log(power) + (power - 1) * math.log(each) for each in (p, 1 - p) for power in POWERS]
+
+
+def _log_sum(*logs: float) -> float:
+    """Add numbers that are given as logarithms; the largest may be too large for a float itself."""
+    largest = max(logs)
+    return largest + math.log(sum(math.exp(each - largest) for each in logs))

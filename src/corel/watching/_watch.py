@@ -110,7 +110,7 @@ class Watch:
                 rows |= {each.path: self._unreadable(each.path, each.reason) for each in part.skipped}
         written = [path for path, row in rows.items() if row.verdict != "unreadable" or Path(path).exists()]
         if written and self._test is not None:
-            state = {"log_bets": self._test.log_bets.tolist(), "alarmed": self._test.alarmed}
+            state = {"log_bets": self._test.log_bets, "alarmed": self._test.alarmed}
             self.journal.add([found[each] for each in written], [rows[each] for each in written], scores, **state)
 
     def _bet(self, part: Scores, scores: list[float]) -> dict[str, Row]:
