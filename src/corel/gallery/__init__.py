@@ -13,4 +13,5 @@ from corel.gallery._scores import HeldOut as HeldOut
 from corel.gallery._scores import Scores as Scores
 from corel.gallery._selection import Selection as Selection
 from corel.gallery._store import Exemplar as Exemplar
+from corel.gallery._tuning import Tuning as Tuning
 from corel.gallery._verdicts import Verdict as Verdict

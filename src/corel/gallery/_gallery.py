@@ -30,6 +30,7 @@ from corel.gallery._scoring import Embedded, scored
 from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
 from corel.gallery._store import Exemplar, Store, Version
+from corel.gallery._tuning import Tuning
 from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -306,6 +307,11 @@ class Gallery:
         """
         options = {"photographs": False, "strict": strict, "progress": progress}
         return self.score(images, held_out=self._half, **options).select(fdr)
+
+    def tune(self, members: Any, strangers: Any, *, strict: bool = False, progress: bool = False) -> Tuning:
+        """Show what each rate would do to images of the enrolled classes and to strangers; nothing is changed."""
+        options = {"photographs": False, "strict": strict, "progress": progress}
+        return Tuning.of(*(self.score(each, held_out=self._half, **options) for each in (members, strangers)))
 
     def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.
