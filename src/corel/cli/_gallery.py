@@ -134,7 +134,7 @@ def score(
     refuse_without_ray(engine, address=address, workers=workers, part_size=part_size)
     if engine is Engine.RAY:
         if confidence is not None:
-            raise ValueError("--confidence is not for --engine ray, which holds out no exemplars; leave one of them out")
+            raise ValueError("--confidence is not for --engine ray, which holds none out; leave one of them out")
         how: Any = {"rate": rate, "every": every, "photographs": photographs, "backbone": backbone}
         where: Any = {"address": address, "workers": workers, "progress": not quiet}
         counts = score_on_ray(gallery, images, out, part_size, **how, **where)
