@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import corel.images
 from corel.backbone import Backbone
-from corel.oneclass import Calibration, ClassBank, backbone_settings, joining_likeness, preferred_method
+from corel.oneclass import Calibration, ClassBank, backbone_settings, preferred_method
 
 IMAGES = 6000  # of each set
 CLASSES = {"cifar10": 10, "fashion-mnist": 10, "cifar100": 20}
@@ -62,5 +62,4 @@ _QUERIES: dict[int, tuple[Any, Any]] = {}
 
 def full_p_values(bank: ClassBank, rows: Rows) -> NDArray[np.float64]:
     """Full-conformal p-values for "of one of the classes", as verdicts use them."""
-    likeness = bank.likeness(rows)
-    return Calibration.of(bank).known(likeness, joining_likeness(bank, rows, likeness))
+    return Calibration.of(bank).known(bank.likeness(rows))
