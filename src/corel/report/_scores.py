@@ -181,7 +181,8 @@ def extremes(scores: Scored | None) -> Section | None:
         f"Best and worst: class “{_style.short(scores.test.classes[label], 60)}”",
         "The class with the lowest AUC, to see where recognition fails. The p-value is the share of the enrolled "
         "images that fit the class no better than this one: of true members, at most one in twenty gets a p-value "
-        "of 0.05 or less. (The guarantee is for images like the enrolled ones, by an encoder that trained on others.)",
+        "of 0.05 or less, averaged over enrollments. (The guarantee is for images like the enrolled ones, by an "
+        "encoder that trained on others.)",
         strips=[
             Strip(name, words, scores.test.pixels[chosen], [f"p = {p:.3f}" for p in p_values[chosen]])
             for name, (words, chosen) in rows.items()
