@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from corel._terminal import progress_bar, track
 from corel.encoders import to_unit_tensor
 from corel.encoders.base import channels_last
+from corel.images import ImageSet
 
 SIZE = 32  # pixels a side: the published networks know no other
 SCORED_AT_ONCE = 500
@@ -195,7 +196,7 @@ def _double(inputs: int, outputs: int) -> nn.Module:
 
 
 def _pixels(images: Any) -> Tensor:
-    array = np.asarray(getattr(images, "pixels", images))
+    array = np.asarray(images.pixels if isinstance(images, ImageSet) else images)
     if array.dtype != np.uint8 or array.ndim != 4 or array.shape[1:] != (SIZE, SIZE, 3):
         raise ValueError(
             f"images must be uint8 [n, {SIZE}, {SIZE}, 3], got {array.dtype} {list(array.shape)}; "

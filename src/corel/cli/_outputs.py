@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from corel._io.atomic import is_stream, write_atomically
-from corel._io.filetype import FIGURE, PDF, TEXT, kind_of
+from corel._io.filetype import FIGURE, PDF, TEXT, file_type
 
 PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
 
@@ -49,7 +49,7 @@ def check_outputs(inputs: Iterable[str | Path | None], *outputs: Output) -> None
             raise ValueError(f"{option} {path} is a folder; name a file")
         if any(_are_same(path, each) for each in used):
             raise ValueError(f"{option} {path} would replace what this command reads or writes; name another file")
-        if (there := kind_of(path)) not in (None, kind):
+        if (there := file_type(path)) not in (None, kind):
             raise ValueError(f"{option} {path} is {there}, and {kind} would replace it; name another file")
         used.append(path)
 

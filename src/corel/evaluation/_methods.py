@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from corel import objectives
 from corel.backbone import WRAPPED, Backbone
 from corel.encoders import FeatureHead
-from corel.encoders.base import channels_last
+from corel.encoders.base import BACKGROUND, channels_last
 from corel.evaluation._labelled import Labelled
 from corel.oneclass import METHODS, ClassBank, backbone_settings, compared_rows, preferred_method
 
@@ -21,7 +21,6 @@ NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean di
 AROUND = 50  # background latents whose mean distance says how empty the space around an item is
 ROWS = 500  # items that meet all exemplars at once: of 200 classes of 120, 48 MB of distances
 SAMPLE = 1000  # items by which two latent spaces are brought to one scale
-BACKGROUND = 4000  # items that stand in for an untrained encoder's background
 
 Indices = NDArray[np.int64]
 Doubles = NDArray[np.float64]

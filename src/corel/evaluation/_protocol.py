@@ -27,6 +27,7 @@ def evaluate(
     seed: int = 0,
     controls: bool = True,
     expected_classes: int | None = None,
+    source: str | None = None,
     progress: bool = True,
 ) -> Evaluation:
     """One-vs-all AUC of each class from a few of its train items, scored on the whole test split.
@@ -44,6 +45,7 @@ def evaluate(
         controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also
             less those of the background) and on pixels or standardised vectors.
         expected_classes: Refuse a dataset with another number of classes.
+        source: What the record calls the data; default: what an `ImageSet` says, else "an array".
         progress: Show a bar, if standard error is a terminal.
 
     Example:
@@ -70,7 +72,8 @@ def evaluate(
                     records += _records(method, chosen[:, :m], draw, asked)
                     advance(note=f"{method.name}, m = {m}")
     config = _config(backbone, known, asked, exemplars, draws, seed)
-    return Evaluation({**config, "score": main_score(backbone, scores)}, tuple(records))
+    config |= {"score": main_score(backbone, scores)} | ({} if source is None else {"dataset": source})
+    return Evaluation(config, tuple(records))
 
 
 def _records(method: Method, chosen: Indices, draw: int, test: Labelled) -> list[Record]:
