@@ -54,7 +54,7 @@ EXPERIMENTS = {
         Experiment("mini_imagenet", "Table 1's ImageNet on 100 of its classes, 84 pixels", 8, BOTH),
         Experiment("radius", "the notebook's sweep of the score's radius", 3, BOTH),
         Experiment("lifetimes", "Figure 6 and supplement: death times per branch", 2, BOTH),
-        Experiment("density", "Lemma 1 against practice: neighbours within β", 3, BOTH),
+        Experiment("density", "Lemma 1 against practice: neighbors within β", 3, BOTH),
         Experiment("variability", "out-of-class variability: AUC by number of classes", 4, DATA),
         Experiment("contrast_folds", "the choice of the contrast score on folds", 20, DATA),
         Experiment("cosine_folds", "the choice of the cosine score on folds", 8, DATA),

@@ -33,7 +33,7 @@ class Baseline(ABC):
 
     Attributes:
         epochs: passes over the training images.
-        batch_size: images a step; a last batch of one joins the one before it, for batch normalisation needs two.
+        batch_size: images a step; a last batch of one joins the one before it, for batch normalization needs two.
         learning_rate: of Adam.
         seed: decides the first weights and every other draw.
         device: such as ``"cpu"`` or ``"cuda"``; the GPU where there is one, by default.
@@ -100,7 +100,7 @@ class Baseline(ABC):
         """Keep the network as the one to train, on the device and laid out as its convolutions want it."""
         self._network = channels_last(network).to(self._device())
 
-    def _minimise(
+    def _minimize(
         self, network: nn.Module, loss: Callable[[Tensor], Tensor], count: int, *, epochs: int | None = None,
         weight_decay: float = 0.0, drop_at: int | None = None, title: str = "",
     ) -> None:  # fmt: skip

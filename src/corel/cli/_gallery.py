@@ -53,7 +53,7 @@ def enroll(
         typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names. {VECTORS}"),
     ] = None,
     by_folder: Annotated[
-        bool, typer.Option("--by-folder", help="Enrol each folder in NAME as a class of its own.")
+        bool, typer.Option("--by-folder", help="Enroll each folder in NAME as a class of its own.")
     ] = False,
     backbone: BackboneName = None,
     views: Annotated[
@@ -223,7 +223,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
         "class": found.name, "score": found.score, "p_value": found.p_value, "exemplars": len(found.exemplars),
         "comparisons": sides, "counts": found.votes.counts.tolist(), "parts": found.votes.parts.tolist(),
         "background_rates": None if rates is None else rates.tolist(),
-        "voters": [[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbours],
+        "voters": [[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbors],
     }  # fmt: skip
 
 
@@ -290,8 +290,8 @@ def _flat(arguments: Sequence[str]) -> Sequence[str]:
         inner = [each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")]
         if inner:
             raise ValueError(
-                f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enrol each as a class, "
-                "or name the folders to enrol as one"
+                f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enroll each as a class, "
+                "or name the folders to enroll as one"
             )
     return arguments
 

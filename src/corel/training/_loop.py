@@ -100,7 +100,7 @@ def train(
 def _optimize(
     objective: Objective, run: Run, items: Tensor, names: Sequence[str], accelerator: Accelerator, *, quiet: bool
 ) -> None:
-    """Algorithm 4, step 1: minimise pretext + λ · connectivity over batches, from the run's state to its last epoch."""
+    """Algorithm 4, step 1: minimize pretext + λ · connectivity over batches, from the run's state to its last epoch."""
     config, state, optimizer = run.identity.config, run.state, run.optimizer
     device, process, processes = accelerator.device, accelerator.process_index, accelerator.num_processes
     steps = _steps_per_epoch(len(items), config.batch_size, processes)
