@@ -207,6 +207,29 @@ def interruptible() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": [[1]]},
+        {"files": [[1]]},
+        {"files": 1},
+        {"log_bets": ["a"]},
+        {"scores": [None]},
+        {"start": "a"},
+        {"rows": {}},
+    ],
+)
+def test_a_state_with_other_values_is_refused(
+    corel: Corel, gallery: Path, folder: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    out, state = tmp_path / "r.csv", tmp_path / "r.csv.state"
+    put(folder, 0, 1, 195)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    lines = [json.loads(line) for line in state.read_text().splitlines()]
+    state.write_text("".join(json.dumps(each | change if "rows" in each else each) + "\n" for each in lines))
+    assert "is not the state of a watch" in corel("watch", gallery, folder, "--out", out, *ONCE, exits=2).stderr
+
+
 def test_two_watches_with_one_state_are_refused(gallery: Path, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.csv"
     with (
