@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import sqlite3
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corel.gallery import _file
+from corel.gallery import _checksums, _file
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._store import BackboneReference, Exemplar, Store
 
@@ -70,7 +70,7 @@ def test_random_changes_leave_what_a_dictionary_would_hold(
             model = {key: None for key in model if key[0] != name}
     for name in "ab":
         kept = [int(each.latent[0]) for each in store.exemplars(name)]
-        assert kept == [number for key, number in model if key == name]  # in the order of enrollment
+        assert kept == [number for key, number in model if key == name]  # in the order of enrolment
     store.close()
 
 
@@ -123,11 +123,37 @@ def test_a_new_gallery_appears_with_its_first_exemplars(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_a_gallery_without_classes(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    store = Store(tmp_path / "empty", create=False)
+    with pytest.raises(ValueError, match="empty is empty; enroll a class into it, or restore a copy"):
+        Store(tmp_path / "empty", create=False)
+    store = Store(tmp_path / "empty", create=True)
     assert store.reference is None
     assert store.counts() == {}
     assert store.add(REFERENCE, [exemplar("cat", 1)]) == [True]
     store.close()
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_gallery_that_cannot_be_created_leaves_no_file(tmp_path: Path, there: bool) -> None:
+    def failing() -> Iterator[Exemplar]:
+        yield exemplar("cat", 1)
+        raise KeyboardInterrupt
+
+    path = tmp_path / "g"
+    if there:
+        path.touch()
+    store = Store(path, create=True)
+    with pytest.raises(KeyboardInterrupt):
+        store.add(REFERENCE, failing())
+    assert not list(tmp_path.iterdir())
+    assert store.add(REFERENCE, [exemplar("cat", 1)]) == [True]
+    store.close()
+
+
+@pytest.mark.parametrize("size", [1, 100, 511, 512])
+def test_the_first_bytes_of_a_gallery_are_no_empty_gallery(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"cut short|not a gallery|malformed"):
+        Store(path, create=True)
 
 
 def test_two_who_create_at_once_must_agree_on_the_backbone(tmp_path: Path) -> None:
@@ -145,6 +171,20 @@ def _sql(statement: str) -> Callable[[Path], None]:
     def change(path: Path) -> None:
         connection = sqlite3.connect(path)
         connection.execute(statement)
+        connection.commit()
+        connection.close()
+
+    return change
+
+
+def _sealed(statement: str) -> Callable[[Path], None]:
+    """Change the file and its checksums, as a stranger can who reads this program."""
+
+    def change(path: Path) -> None:
+        _sql(statement)(path)
+        connection = sqlite3.connect(path)
+        _checksums.seal_rows(connection)
+        _checksums.seal_list(connection)
         connection.commit()
         connection.close()
 
@@ -177,7 +217,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "not a gallery",
     ),
     "another program": (_sql("PRAGMA application_id = 7"), "another program"),
-    "newer": (_sql("PRAGMA user_version = 3"), "newer corel; run `pip install --upgrade corel`"),
+    "newer": (_sql("PRAGMA user_version = 4"), "newer corel; run `pip install --upgrade corel`"),
     "cut short": (lambda path: path.write_bytes(path.read_bytes()[:-4096]), "malformed|cut short"),
     "cut in a page": (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cut short"),
     "overwritten": (_overwrite, "damaged"),
@@ -198,13 +238,25 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "is a pipe, not a file",
     ),
     "column": (_sql("ALTER TABLE exemplar ADD COLUMN more TEXT"), "tables are not those"),
-    "two backbones": (_sql("INSERT INTO backbone VALUES ('b', 'c', 3)"), "does not name one backbone"),
-    "no dimension": (_sql("UPDATE backbone SET dimension = 'x'"), "does not name one backbone"),
-    "long latent": (_sql("UPDATE exemplar SET latent = zeroblob(20) WHERE id = 7"), "does not have 4 values"),
-    "text latent": (_sql("UPDATE exemplar SET latent = 'x' WHERE id = 7"), "does not have 4 values"),
-    "not finite": (_sql(f"UPDATE exemplar SET latent = x'{NOT_FINITE}' WHERE id = 7"), "not finite"),
-    "escape codes": (_sql("UPDATE exemplar SET class = char(27) || '[2J' WHERE id = 7"), "impossible name"),
-    "number as name": (_sql("UPDATE exemplar SET class = x'00' WHERE id = 7"), "impossible name"),
+    "two backbones": (_sealed("INSERT INTO backbone VALUES ('b', 'c', 3)"), "does not name one backbone"),
+    "no dimension": (_sealed("UPDATE backbone SET dimension = 'x'"), "does not name one backbone"),
+    "long latent": (_sealed("UPDATE exemplar SET latent = zeroblob(20) WHERE id = 7"), "does not have 4 values"),
+    "text latent": (_sealed("UPDATE exemplar SET latent = 'x' WHERE id = 7"), "does not have 4 values"),
+    "not finite": (_sealed(f"UPDATE exemplar SET latent = x'{NOT_FINITE}' WHERE id = 7"), "not finite"),
+    "escape codes": (_sealed("UPDATE exemplar SET class = char(27) || '[2J' WHERE id = 7"), "impossible name"),
+    "another latent": (
+        _sql("UPDATE exemplar SET latent = zeroblob(16) WHERE id = 7"),
+        "'cat' does not match its checksum",
+    ),
+    "another name": (_sql("UPDATE exemplar SET source = 'x' WHERE id = 7"), "'cat' does not match its checksum"),
+    "another picture": (_sql("UPDATE exemplar SET thumbnail = NULL WHERE id = 7"), "'cat' does not match its checksum"),
+    "another class": (_sql("UPDATE exemplar SET class = 'dog' WHERE id = 7"), "list of exemplars does not match"),
+    "one less": (_sql("DELETE FROM exemplar WHERE id = 7"), "list of exemplars does not match"),
+    "another setting": (_sql("INSERT INTO setting VALUES ('method', '1')"), "list of exemplars does not match"),
+    "another backbone": (_sql("UPDATE backbone SET name = 'b'"), "list of exemplars does not match"),
+    "no checksum": (_sql("DELETE FROM checksum WHERE id = 7"), "list of exemplars does not match"),
+    "no change": (_sql("DELETE FROM change"), "list of exemplars does not match"),
+    "number as name": (_sealed("UPDATE exemplar SET class = x'00' WHERE id = 7"), "impossible name"),
 }
 
 
@@ -319,4 +371,4 @@ def test_names_that_cannot_be(name: str) -> None:
 def test_an_unknown_class_suggests_the_nearest() -> None:
     assert "did you mean 'zebra'?" in str(unknown_class("zbera", ["cat", "zebra"]))
     assert "holds cat, zebra" in str(unknown_class("xyz", ["cat", "zebra"]))
-    assert "enroll one first" in str(unknown_class("cat", []))
+    assert "enrol one first" in str(unknown_class("cat", []))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._blanks import decoded
+from corel.gallery._items import decoded_thumbnail
 from corel.gallery._store import Exemplar
 
 SIDE = 16  # pixels at which thumbnails are compared: a crop by a few percent moves nothing by a whole one
@@ -41,7 +41,7 @@ def near_duplicates(exemplars: Sequence[Exemplar], rows: NDArray[np.float32], na
 
 def _units(exemplars: Sequence[Exemplar], rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Give centered vectors of length one, whose products are correlations; what is flat correlates with nothing."""
-    pictures = [None if each.thumbnail is None else decoded(each.thumbnail, SIDE) for each in exemplars]
+    pictures = [decoded_thumbnail(each.thumbnail, (SIDE, SIDE)) for each in exemplars]
     blank = np.zeros((SIDE, SIDE, 3), np.uint8)
     if any(each is not None for each in pictures):
         values = np.stack([blank if each is None else each for each in pictures]).reshape(len(exemplars), -1)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from corel._terminal import drawn
 from corel.gallery._comparison import Comparison, in_words
-from corel.gallery._items import LARGEST
+from corel.gallery._items import LARGEST, decoded_thumbnail
 from corel.gallery._picture import draw_comparison, shortened
 from corel.gallery._store import Exemplar
 from corel.gallery._verdicts import Verdict
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # exemplars a branch
 GAP = 2  # pixels between thumbnails
-MOST_DECODED = 512  # pixels a side; galleries of format 1 hold thumbnails of the encoder's size
 ROWS = 5  # at least; in fewer, `SHOWN` square thumbnails would not fill their height, nor stand beside their bars
 PAPER, CLASS, BACKGROUND = 255, "#1f77b4", "#b0b0b0"
 
@@ -103,7 +100,7 @@ class Explanation:
     def _draw_voters(self, axes: Axes) -> None:
         height = width = min(self.value.shape[0], LARGEST)
         canvas = np.full((len(self.votes.counts), height + GAP, SHOWN, width + GAP, 3), PAPER, np.uint8)
-        for branch, voters in enumerate(self.votes.neighbors):
+        for branch, voters in enumerate(self.votes.neighbours):
             for place, voter in enumerate(voters[:SHOWN]):
                 picture = _decoded(self.exemplars[voter], (width, height))
                 canvas[branch, :height, place, :width] = PAPER if picture is None else picture
@@ -111,7 +108,7 @@ class Explanation:
         axes.imshow(canvas.reshape(-1, SHOWN * (width + GAP), 3), extent=extent, aspect="equal")
 
     def _name_voters(self, axes: Axes) -> None:
-        for branch, voters in enumerate(self.votes.neighbors):
+        for branch, voters in enumerate(self.votes.neighbours):
             names = ", ".join(drawn(self.exemplars[voter].source) for voter in voters[:SHOWN])
             axes.text(0.02, branch, names, va="center", fontsize=8, clip_on=True)
 
@@ -142,14 +139,4 @@ class Explanation:
 
 
 def _decoded(exemplar: Exemplar, size: tuple[int, int]) -> NDArray[np.uint8] | None:
-    """Decode a thumbnail, which like all of a gallery may come from outside; None where there is none that fits."""
-    if not isinstance(exemplar.thumbnail, bytes):
-        return None
-    try:
-        with Image.open(io.BytesIO(exemplar.thumbnail), formats=["PNG", "WEBP", "JPEG"]) as picture:
-            if max(picture.size) > MOST_DECODED:
-                return None
-            shown = picture.convert("RGB")
-            return np.asarray(shown if shown.size == size else shown.resize(size))
-    except (OSError, ValueError, SyntaxError):
-        return None
+    return decoded_thumbnail(exemplar.thumbnail, size)

@@ -32,6 +32,11 @@ STEPS: dict[int, tuple[str, ...]] = {
         "CREATE TABLE change (number INTEGER NOT NULL)",
         "INSERT INTO change VALUES (0)",
     ),
+    3: (
+        # Beside the exemplars, not in them: all checksums are read without a latent.
+        "CREATE TABLE checksum (id INTEGER PRIMARY KEY, value BLOB NOT NULL)",
+        "ALTER TABLE change ADD COLUMN checksum BLOB",
+    ),
 }
 FORMAT = max(STEPS)
 SETTINGS = (
@@ -92,6 +97,8 @@ def format_of(connection: sqlite3.Connection, path: Path) -> int:
     """Give a gallery's format, 0 for an empty file, inside the caller's transaction; anything else is an error."""
     # The first table makes a schema's version 1, so 0 is a file that nothing was ever written to.
     if _pragma(connection, "schema_version") == 0 and _pragma(connection, "application_id") == 0:
+        if path.stat().st_size:  # SQLite takes the first bytes of a gallery for an empty file
+            raise damaged(path, "it was cut short")
         return 0
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise ValueError(f"{path} is an SQLite file of another program, not a gallery; check the path")
@@ -124,7 +131,7 @@ def _own_schema(version: int) -> list[tuple[str, ...]]:
 
 def damaged(path: Path, what: str) -> ValueError:
     """Make the error for a gallery that cannot be trusted."""
-    return ValueError(f"{path} is damaged ({what}); restore a copy, or enroll its images into a new file")
+    return ValueError(f"{path} is damaged ({what}); restore a copy, or enrol its images into a new file")
 
 
 @contextmanager
@@ -136,6 +143,8 @@ def sentences(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} was closed; open it anew") from error
     except sqlite3.Error as error:
         raise _translated(str(error), path) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, "a text in it cannot be read") from error
 
 
 def _translated(message: str, path: Path) -> Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,6 +20,12 @@ from corel.images import Batch, content_hash
 LARGEST = 96  # pixels: as large as anybody looks at an exemplar
 # A JPEG's tables alone take more than a whole WebP of 32 × 32 pixels.
 FORMAT = "WEBP" if pillow.check("webp") else "JPEG"
+READ = ("PNG", "WEBP", "JPEG")  # galleries of format 1 hold PNG
+MOST_DECODED = 1024  # pixels a side; galleries of format 1 hold thumbnails of the encoder's size
+_BROKEN = (
+    OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, RuntimeError, AttributeError,
+    struct.error, Image.DecompressionBombError, MemoryError,
+)  # fmt: skip
 
 
 def class_names(batch: Batch, name: str | None) -> list[str]:
@@ -51,3 +58,17 @@ def thumbnail(value: NDArray[Any]) -> bytes | None:
     picture.thumbnail((LARGEST, LARGEST))
     picture.save(buffer, FORMAT, quality=80)
     return buffer.getvalue()
+
+
+def decoded_thumbnail(content: object, size: tuple[int, int]) -> NDArray[np.uint8] | None:
+    """Decode a thumbnail, which like all of a gallery may come from outside; None where it is none, or too large."""
+    if not isinstance(content, bytes):
+        return None
+    try:
+        with Image.open(io.BytesIO(content), formats=READ) as picture:
+            if max(picture.size) > MOST_DECODED:
+                return None
+            shown = picture.convert("RGB")
+            return np.asarray(shown if shown.size == size else shown.resize(size, Image.Resampling.BILINEAR))
+    except _BROKEN:
+        return None

@@ -7,6 +7,7 @@ next process to open it rolls that back. Threads share one connection behind a l
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import threading
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel._terminal import printable
+from corel.gallery import _checksums
 from corel.gallery._file import FORMAT, check_place, connect, damaged, format_of, lay_out, transaction
 from corel.gallery._names import check_name
 from corel.images import WHOLE
@@ -84,10 +86,14 @@ class Store:
         self.path = path
         self.reference: BackboneReference | None = None
         self._format = 0
+        self._verified: Version | None = None  # the version whose list was compared with its checksum
         self._lock = threading.RLock()
         # A new file appears with its first exemplars, not before.
         self._connection = None if create and not path.exists() else connect(path, create=create)
         self.counts()
+        if not create and self.reference is None:
+            self.close()
+            raise ValueError(f"{path} is empty; enroll a class into it, or restore a copy of what it held")
 
     def close(self) -> None:
         """Release the file."""
@@ -110,11 +116,8 @@ class Store:
             for name, number, digest in rows:
                 keys.setdefault(self._class(name), []).append((int(number), str(digest)))
             new = [key for each in keys.values() for key in each if key not in known]
-            columns = "latent, features" if self._format >= 2 else "latent, NULL"
-            select = f"SELECT {columns} FROM exemplar WHERE id = ?"
-            found = [connection.execute(select, (number,)).fetchone() for number, _ in new]
-            latents = self._latents([latent for latent, _ in found])
-            parts = zip(latents, (self._features(features) for _, features in found), strict=True)
+            found = self._exemplars(connection, [number for number, _ in new])
+            parts = [(each.latent, each.features) for each in found]
             return Snapshot(self._version(connection), keys, dict(zip(new, parts, strict=True)))
 
     def add(
@@ -127,7 +130,7 @@ class Store:
         with self._lock:
             if self._connection is None:
                 self._connection = connect(self.path, create=True)
-            with self._writing(self._connection) as connection:
+            with self._gone_if_it_fails(self._connection), self._writing(self._connection) as connection:
                 if self.reference is None:
                     row = (reference.name, reference.digest, reference.dimension)
                     connection.execute("INSERT INTO backbone VALUES (?, ?, ?)", row)
@@ -150,8 +153,7 @@ class Store:
 
     def _check_views(self, connection: sqlite3.Connection, first: Mapping[str, Any]) -> None:
         """Refuse what was encoded otherwise: another process may have made the gallery meanwhile."""
-        row = connection.execute("SELECT value FROM setting WHERE name = 'views'").fetchone()
-        stored = json.loads(row[0]) if row else WHOLE
+        stored = self._settings(connection).get("views", WHOLE)
         if stored != first.get("views", stored):
             raise ValueError(f"{self.path} was made with the views {stored!r} meanwhile; enroll again")
 
@@ -160,10 +162,13 @@ class Store:
         with self._lock, self._reading() as connection:
             if connection is None or self._format < 2:
                 return {}
-            rows = connection.execute("SELECT name, value FROM setting").fetchall()
+            return self._settings(connection)
+
+    def _settings(self, connection: sqlite3.Connection) -> dict[str, Any]:
+        rows = connection.execute("SELECT name, value FROM setting").fetchall()
         try:
             return {str(name): json.loads(value) for name, value in rows}
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise damaged(self.path, "a setting cannot be read") from error
 
     def configure(self, settings: Mapping[str, Any]) -> None:
@@ -176,13 +181,19 @@ class Store:
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name that no class has; gives how many exemplars it holds."""
-        if self._connection is None:
-            return 0
-        with transaction(self._connection, self.path, "IMMEDIATE"):
-            (taken,) = self._connection.execute("SELECT COUNT(*) FROM exemplar WHERE class = ?", (new,)).fetchone()
-            if taken:
-                raise ValueError(f"there is a class {new!r} already; choose another name, or forget that class first")
-            return self._connection.execute("UPDATE exemplar SET class = ? WHERE class = ?", (new, name)).rowcount
+        with self._lock:
+            if self._connection is None:
+                return 0
+            with self._writing(self._connection) as connection:
+                (taken,) = connection.execute("SELECT COUNT(*) FROM exemplar WHERE class = ?", (new,)).fetchone()
+                if taken:
+                    raise ValueError(
+                        f"there is a class {new!r} already; choose another name, or forget that class first"
+                    )
+                list(self._of_class(connection, name))  # what is damaged gets no new checksum
+                renamed = connection.execute("UPDATE exemplar SET class = ? WHERE class = ?", (new, name)).rowcount
+                _checksums.seal_rows(connection, "class = ?", (new,))
+                return renamed
 
     def counts(self) -> dict[str, int]:
         """Count each class's exemplars, classes in alphabetical order."""
@@ -196,19 +207,7 @@ class Store:
         with self._lock, self._reading() as connection:
             if connection is None:
                 return []
-            columns = "features" if self._format >= 2 else "NULL"
-            select = (
-                f"SELECT hash, source, enrolled, latent, thumbnail, {columns} FROM exemplar WHERE class = ? ORDER BY id"
-            )
-            rows = connection.execute(select, (name,)).fetchall()
-        latents = self._latents([row[3] for row in rows])
-        return [
-            Exemplar(
-                name, printable(str(digest)), printable(str(source)), printable(str(enrolled)), latent, picture,
-                self._features(features),
-            )
-            for (digest, source, enrolled, _, picture, features), latent in zip(rows, latents, strict=True)
-        ]  # fmt: skip
+            return list(self._of_class(connection, name))
 
     def holders(self, hashes: Sequence[str]) -> list[tuple[str, ...]]:
         """For each hash the classes that hold an exemplar with it, in alphabetical order."""
@@ -248,13 +247,13 @@ class Store:
         with self._lock, self._reading() as connection:
             if connection is None:
                 return []
-            chosen = "SELECT id FROM exemplar ORDER BY hash LIMIT ?"
-            rows = connection.execute(f"SELECT thumbnail FROM exemplar WHERE id IN ({chosen})", (count,)).fetchall()
-        return [thumbnail for (thumbnail,) in rows if isinstance(thumbnail, bytes)]
+            rows = connection.execute("SELECT id FROM exemplar ORDER BY hash LIMIT ?", (count,))
+            found = self._exemplars(connection, sorted(number for (number,) in rows))
+            return [each.thumbnail for each in found if isinstance(each.thumbnail, bytes)]
 
     def _version(self, connection: sqlite3.Connection) -> Version:
         if self._format >= 2:
-            return tuple(connection.execute("SELECT number FROM change").fetchone())
+            return tuple(connection.execute("SELECT number FROM change").fetchone() or ())
         # Format 1 has no counter. These two are meaningful because all threads share this one connection.
         (shared,) = connection.execute("PRAGMA data_version").fetchone()
         return shared, connection.total_changes
@@ -267,7 +266,24 @@ class Store:
             return
         with transaction(self._connection, self.path, "DEFERRED"):
             self.reference = self._read_reference(self._connection)
+            self._verify(self._connection)
             yield self._connection if self.reference else None
+
+    @contextmanager
+    def _gone_if_it_fails(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Remove the file if the block fails and nothing was ever in it."""
+        try:
+            yield
+        except BaseException:
+            # With the lock of a writer, so that no other process is about to fill the file.
+            with contextlib.suppress(OSError, ValueError, sqlite3.Error):
+                with transaction(connection, self.path, "EXCLUSIVE"):
+                    if empty := not self.path.stat().st_size:
+                        self.path.unlink()
+                if empty:
+                    connection.close()
+                    self._connection, self.reference = None, None
+            raise
 
     @contextmanager
     def _writing(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
@@ -275,10 +291,21 @@ class Store:
         with transaction(connection, self.path, "IMMEDIATE"):
             # Another process may have made or converted the gallery since this one looked.
             self.reference = self._read_reference(connection)
+            self._verify(connection)
             if self._format < FORMAT:
                 lay_out(connection, since=self._format)
+                _checksums.seal_rows(connection)
+                self._format = FORMAT
             yield connection
-            connection.execute("UPDATE change SET number = number + 1")
+            _checksums.seal_list(connection)
+
+    def _verify(self, connection: sqlite3.Connection) -> None:
+        """Compare the list of exemplars, the settings and the backbone with their checksum, once a version."""
+        if self._format < 3 or (version := self._version(connection)) == self._verified:
+            return
+        if connection.execute("SELECT checksum FROM change").fetchall() != [(_checksums.of_list(connection),)]:
+            raise damaged(self.path, "its list of exemplars does not match its checksum")
+        self._verified = version
 
     def _read_reference(self, connection: sqlite3.Connection) -> BackboneReference | None:
         self._format = format_of(connection, self.path)
@@ -289,6 +316,29 @@ class Store:
             case [(str(name), str(digest), int(dimension))] if dimension > 0:
                 return BackboneReference(name, digest, dimension)
         raise damaged(self.path, "it does not name one backbone")
+
+    def _of_class(self, connection: sqlite3.Connection, name: str) -> Iterator[Exemplar]:
+        rows = connection.execute("SELECT id FROM exemplar WHERE class = ? ORDER BY id", (name,))
+        return self._exemplars(connection, [number for (number,) in rows])
+
+    def _exemplars(self, connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Exemplar]:
+        """Read exemplars by their numbers, and compare each with its checksum."""
+        columns = _checksums.COLUMNS if self._format >= 2 else _checksums.COLUMNS.replace("features", "NULL")
+        checksum = "(SELECT value FROM checksum WHERE checksum.id = exemplar.id)" if self._format >= 3 else "NULL"
+        select = f"SELECT {checksum}, {columns} FROM exemplar WHERE id = ?"
+        for number in numbers:
+            found = connection.execute(select, (number,)).fetchone()
+            if found is None:
+                raise damaged(self.path, "an exemplar in its list is missing")
+            stored, *row = found
+            name, digest, source, enrolled, latent, picture, features = row
+            exemplar = Exemplar(
+                self._class(name), printable(str(digest)), printable(str(source)), printable(str(enrolled)),
+                self._latent(latent), picture, self._features(features),
+            )  # fmt: skip
+            if self._format >= 3 and stored != _checksums.of_row(row):
+                raise damaged(self.path, f"an exemplar of {exemplar.name!r} does not match its checksum")
+            yield exemplar
 
     def _class(self, name: object) -> str:
         try:
@@ -306,15 +356,14 @@ class Store:
             raise damaged(self.path, "features are not finite")
         return features
 
-    def _latents(self, blobs: list[object]) -> NDArray[np.float32]:
+    def _latent(self, blob: object) -> NDArray[np.float32]:
         dimension = self.reference.dimension if self.reference else 0
-        if any(not isinstance(blob, bytes) or len(blob) != 4 * dimension for blob in blobs):
+        if not isinstance(blob, bytes) or len(blob) != 4 * dimension:
             raise damaged(self.path, f"a latent does not have {dimension} values")
-        joined = b"".join(blob for blob in blobs if isinstance(blob, bytes))
-        latents = np.frombuffer(joined, dtype="<f4").reshape(len(blobs), dimension)
-        if not np.isfinite(latents).all():
+        latent = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
+        if not np.isfinite(latent).all():
             raise damaged(self.path, "a latent is not finite")
-        return latents.astype(np.float32, copy=False)
+        return latent
 
 
 def check_backbone(path: Path, stored: BackboneReference, given: BackboneReference) -> None:
@@ -322,7 +371,7 @@ def check_backbone(path: Path, stored: BackboneReference, given: BackboneReferen
     if stored.digest != given.digest:
         raise ValueError(
             f"{path} was made with the backbone {stored.name} ({stored.digest[:12]}), not with "
-            f"{given.name} ({given.digest[:12]}); open it with that one, or enroll into a new gallery"
+            f"{given.name} ({given.digest[:12]}); open it with that one, or enrol into a new gallery"
         )
 
 
@@ -339,4 +388,8 @@ def _insert(connection: sqlite3.Connection, each: Exemplar) -> bool:
         " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (class, hash) DO NOTHING"
     )
     row = (each.name, each.hash, each.source, each.enrolled, latent, each.thumbnail, features)
-    return connection.execute(insert, row).rowcount == 1
+    added = connection.execute(insert, row)
+    if added.rowcount != 1:
+        return False
+    connection.execute("INSERT INTO checksum VALUES (?, ?)", (added.lastrowid, _checksums.of_row(row)))
+    return True

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Enrollment:
+class Enrolment:
     """What an enrollment did.
 
     Attributes:
