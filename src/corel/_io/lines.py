@@ -8,16 +8,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from corel._io.regular import read_regular
+from corel._terminal import shown
+
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read the lines that were written whole; no file has none."""
     if not path.exists():
         return []
-    whole = path.read_bytes().rpartition(b"\n")[0]
+    whole = read_regular(path).rpartition(b"\n")[0]
     try:
         return [json.loads(line) for line in whole.splitlines()]
-    except ValueError as error:
-        raise ValueError(f"{path} is not a file of JSON lines ({error}); name another") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not a file of JSON lines ({shown(error)}); name another") from error
 
 
 def append_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:

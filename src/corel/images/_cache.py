@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from corel._io.atomic import appearing
 from corel.images._decoding import Decoded
 from corel.images._places import cache_folder
 from corel.images._set import UInt8Array
@@ -45,9 +45,8 @@ def store(decoded: Decoded) -> None:
     # A cache is a convenience: a full disk or a folder that may not be written costs nothing but time.
     with contextlib.suppress(OSError, SafetensorError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".writing-") as aside:
-            save_file({"pixels": decoded.pixels}, Path(aside, path.name), metadata)
-            Path(aside, path.name).replace(path)
+        with appearing(path) as place:
+            save_file({"pixels": decoded.pixels}, place, metadata)
 
 
 def _path(key: str) -> Path:

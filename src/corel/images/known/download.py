@@ -11,6 +11,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
+from corel._io.atomic import sync_folder
 from corel._terminal import Advance, progress_bar
 from corel.images.known.catalogue import Download
 
@@ -39,7 +40,9 @@ def download(wanted: Download, folder: Path, *, progress: bool) -> Path:
     for url in wanted.urls:
         failure = _attempt(url, part, wanted, progress=progress)
         if failure is None:
-            return part.replace(path)
+            part.replace(path)
+            sync_folder(folder)
+            return path
         failures.append(f"{urllib.parse.urlsplit(url).hostname}: {failure}")
     raise ConnectionError("; ".join(failures))
 

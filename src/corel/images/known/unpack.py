@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import shutil
 import stat
 import struct
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from corel._terminal import track
+from corel._io.atomic import sweep, sync_folder, temporary_name
+from corel._terminal import shown, track
 
 # What a damaged, encrypted or unknown archive raises; a full disk is another OSError.
 _BROKEN = (
     tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, EOFError, zlib.error, struct.error,
-    UnicodeError, NotImplementedError, RuntimeError, OverflowError, FileExistsError, NotADirectoryError,
+    UnicodeError, LookupError, NotImplementedError, RuntimeError, OverflowError, FileExistsError, NotADirectoryError,
 )  # fmt: skip
 
 
@@ -32,8 +34,8 @@ def unpack(archive: Path, folder: Path, *, progress: bool) -> None:
         FileExistsError: something it would unpack is there already.
 
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".unpacking-") as place:
-        aside = Path(place)
+    sweep(folder, ".unpacking")
+    with _aside(folder) as aside:
         try:
             for name, content in track(_members(archive), f"unpacking {archive.name}", quiet=not progress):
                 target = aside.joinpath(*_safe(name, archive))
@@ -41,8 +43,22 @@ def unpack(archive: Path, folder: Path, *, progress: bool) -> None:
                 with content, target.open("xb") as file:
                     shutil.copyfileobj(content, file)
         except _BROKEN as error:
-            raise ValueError(f"{archive} is damaged ({error}); remove it and fetch again") from error
+            raise _damaged(archive, error) from error
+        except OSError as error:
+            if error.errno in (None, errno.EINVAL):  # a place before the beginning of the archive
+                raise _damaged(archive, error) from error
+            raise OSError(error.errno, f"cannot unpack {archive}: {error.strerror}", str(folder)) from error
         _move_all(aside, folder)
+
+
+@contextmanager
+def _aside(folder: Path) -> Iterator[Path]:
+    place = folder / temporary_name(".unpacking")
+    place.mkdir()
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
@@ -77,8 +93,12 @@ def _safe(name: str, archive: Path) -> tuple[str, ...]:
     return path.parts
 
 
+def _damaged(archive: Path, error: Exception) -> ValueError:
+    return ValueError(f"{archive} is damaged ({shown(error)}); remove it and fetch again")
+
+
 def _unsafe(name: str, archive: Path, why: str) -> ValueError:
-    return ValueError(f"{archive} is not unpacked: {name!r} in it {why}; get the archive from its publisher")
+    return ValueError(f"{archive} is not unpacked: {shown(name)!r} in it {why}; get the archive from its publisher")
 
 
 def _move_all(aside: Path, folder: Path) -> None:
@@ -89,6 +109,7 @@ def _move_all(aside: Path, folder: Path) -> None:
     try:
         for entry in entries:
             entry.rename(folder / entry.name)
+        sync_folder(folder)
     except OSError:
         for entry in entries:
             if not entry.exists():

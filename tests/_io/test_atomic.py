@@ -1,0 +1,58 @@
+"""Files that are whole or absent, and what a killed process leaves beside them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corel._io import atomic
+from corel._io.atomic import appearing, sweep, temporary_name, write_atomically
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from corel._io.atomic import appearing
+with appearing(Path(sys.argv[1])) as place:
+    place.write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "a[1].json"
+    path.write_bytes(b"before")
+    killed = subprocess.run([sys.executable, "-c", KILLED, path], check=False).returncode
+    assert killed == -signal.SIGKILL
+    assert (len(list(tmp_path.iterdir())), path.read_bytes()) == (2, b"before")
+    write_atomically(path, b"after")
+    assert (list(tmp_path.iterdir()), path.read_bytes()) == ([path], b"after")
+
+
+def test_what_a_running_process_writes_stays(tmp_path: Path) -> None:
+    mine, strangers = tmp_path / temporary_name(".x"), tmp_path / f".x.elsewhere-{os.getpid()}.tmp"
+    mine.touch()
+    strangers.mkdir()
+    sweep(tmp_path, ".x")
+    assert sorted(tmp_path.iterdir()) == sorted([mine, strangers])
+
+
+def test_a_folder_that_was_left_goes(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = tmp_path / temporary_name(".x").replace(str(os.getpid()), str(gone.pid))
+    (left / "deep").mkdir(parents=True)
+    sweep(tmp_path, ".x")
+    assert not left.exists()
+
+
+def test_the_folder_is_brought_to_the_disk_after_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Path, bool]] = []
+    monkeypatch.setattr(atomic, "sync_folder", lambda folder: seen.append((folder, (tmp_path / "a").exists())))
+    with appearing(tmp_path / "a") as place:
+        place.touch()
+    assert seen == [(tmp_path, True)]
