@@ -19,6 +19,7 @@ from torch import Tensor
 
 from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
+from corel._terminal import shown
 from corel._version import __version__
 from corel.backbone._card import describe, hub_page
 from corel.backbone._file import (
@@ -184,7 +185,7 @@ class Backbone:
                            deaths, background, document["metadata"], preparation, pooled, hashes)  # fmt: skip
             check_shapes(backbone)
         except (KeyError, TypeError, ValueError, RuntimeError, OverflowError, AttributeError) as error:
-            raise ValueError(f"{path} is damaged or was edited: {error}; get the file again") from error
+            raise ValueError(f"{path} is damaged or was edited: {shown(error, 300)}; get the file again") from error
         return backbone
 
     @classmethod

@@ -54,14 +54,6 @@ def _files(source: Any) -> list[Path]:
 
 def _shorter_sides(files: Iterable[Path]) -> list[int]:
     """Read the sizes from the files' first bytes; what is no image has none."""
-    return [side for side in map(_shorter_side, files) if side]
+    from corel.images import shorter_side
 
-
-def _shorter_side(file: Path) -> int:
-    from PIL import Image
-
-    try:
-        with Image.open(file) as image:
-            return min(image.size)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return 0
+    return [side for side in map(shorter_side, files) if side]

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from corel._io.regular import read_regular
+from corel._terminal import shown
 
 OUTPUT, NORMALIZED = "corel.features", "corel.normalized"
 LARGEST = 2**31 - 1  # protobuf reads no larger message
@@ -47,7 +51,7 @@ def read(path: Path) -> bytes:
     """Read an ONNX file that is small enough to be one."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no ONNX file {path}; check the path")
-    return _sized(path.read_bytes() if path.stat().st_size <= LARGEST else None, str(path))
+    return _sized(read_regular(path) if path.stat().st_size <= LARGEST else None, str(path))
 
 
 def check(content: bytes, source: str, *, size: int | None = None, layers: Sequence[str] = ()) -> Graph:
@@ -60,23 +64,25 @@ def check(content: bytes, source: str, *, size: int | None = None, layers: Seque
         layers: names of values in the graph; a map ``[n, d, h, w]`` is averaged over its places.
 
     """
-    model = _trusted(content, source)
-    name = _only_input(model, source)
-    side, batch = _input_shape(model, name, source, size)
-    chosen = _chosen(model, layers, source)
-    _cut(model, chosen)
-    width = _join(model, chosen, source)
-    return Graph(_serialized(model, source), name, side, width, batch)
+    with _sentences(source):
+        model = _trusted(content, source)
+        name = _only_input(model, source)
+        side, batch = _input_shape(model, name, source, size)
+        chosen = _chosen(model, layers, source)
+        _cut(model, chosen)
+        width = _join(model, chosen, source)
+        return Graph(_serialized(model, source), name, side, width, batch)
 
 
 def check_again(content: bytes, source: str) -> Graph:
     """Check a graph that `check` or `half` returned and a file kept since: the file may have been edited."""
-    model = _trusted(content, source)
-    name = _only_input(model, source)
-    size, batch = _input_shape(model, name, source, None)
-    if [each.name for each in model.graph.output] != [OUTPUT]:
-        raise ValueError(f"{source} does not have the one output {OUTPUT}")
-    return Graph(content, name, size, _width(_inferred(model, [OUTPUT])[OUTPUT], OUTPUT, source), batch)
+    with _sentences(source):
+        model = _trusted(content, source)
+        name = _only_input(model, source)
+        size, batch = _input_shape(model, name, source, None)
+        if [each.name for each in model.graph.output] != [OUTPUT]:
+            raise ValueError(f"{source} does not have the one output {OUTPUT}")
+        return Graph(content, name, size, _width(_inferred(model, [OUTPUT])[OUTPUT], OUTPUT, source), batch)
 
 
 def normalize(content: bytes, mean: Sequence[float], deviation: Sequence[float]) -> bytes:
@@ -140,6 +146,15 @@ def runtime() -> Any:
             "pip install --upgrade onnxruntime"
         )
     return onnxruntime
+
+
+@contextmanager
+def _sentences(source: str) -> Iterator[None]:
+    """Turn what onnx and protobuf raise for a damaged graph into a sentence."""
+    try:
+        yield
+    except (UnicodeError, TypeError, LookupError, AttributeError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"{source} is not a valid ONNX graph ({shown(error)}); export it anew") from error
 
 
 def _sized(content: bytes | None, source: str) -> bytes:

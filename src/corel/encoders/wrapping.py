@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,18 +15,19 @@ from numpy.typing import NDArray
 from corel import images
 from corel._io.arrayfile import load_features
 from corel.encoders import graph
-from corel.encoders.base import BACKGROUND, Network
+from corel.encoders.base import Network
 from corel.encoders.pretrained import Pretrained
+from corel.encoders.resuming import resumed_rows
 from corel.encoders.stock import Stock, find
 from corel.encoders.stock import Wrapping as Wrapping
 from corel.encoders.vectors import Vectors
 from corel.persistence import death_times
 
+BACKGROUND = 4000  # latents kept; the others have shaped the radius
 BATCH, BATCHES = 100, 200  # items whose connectivity is measured at a time, and how often: the paper's batch
 FEWEST = 50  # items, for a radius to be read off
 AGREEMENT = 1e-3  # the largest change of a latent's component that half-precision weights may cause
 COMPARED = 32  # items by which it is measured
-HASH = 32  # bytes
 ENCODED = 256  # items encoded at a time
 
 Latents = NDArray[np.float32]
@@ -122,7 +121,7 @@ def run(
         source, preparation, batch_size=batch_size, progress=progress, description="encoding the background"
     )
     identity = _identity(network, preparation)
-    with _rows(partial, identity, network.architecture["branch_dim"]) as rows:
+    with resumed_rows(partial, identity, network.architecture["branch_dim"]) as rows:
         for batch in stream:
             rows.extend(network, batch.values)
         latents, hashes = rows.all()
@@ -143,74 +142,6 @@ def with_half_weights(stock: Stock, source: Any) -> graph.Graph:
     whole, half = (Pretrained.of(each).encode(some).numpy() for each in (stock.graph, rounded))
     agree = np.isfinite(half).all() and np.abs(whole - half).max(initial=0.0) <= AGREEMENT
     return rounded if agree else stock.graph
-
-
-class _Rows:
-    """Latents and hashes of the items so far, in memory and, where there is a file, in it."""
-
-    def __init__(self, path: Path | None, identity: bytes, width: int) -> None:
-        self._type = np.dtype([("hash", np.uint8, HASH), ("latent", "<f4", width)])
-        self._known = _read_rows(path, identity, self._type)
-        self._parts: list[NDArray[Any]] = []
-        self._seen = 0
-        self._file = None
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(identity + self._known.tobytes())
-            self._file = path.open("ab")
-
-    def extend(self, network: Network, values: NDArray[Any]) -> None:
-        """Add items, and encode those that the file did not have at this place."""
-        hashes = np.frombuffer(b"".join(map(images.content_hash, values)), np.uint8).reshape(len(values), HASH)
-        known = self._known[self._seen : self._seen + len(values)]
-        self._seen += len(values)
-        if len(known) == len(values) and np.array_equal(known["hash"], hashes):
-            self._parts.append(known)
-            return
-        rows = np.empty(len(values), self._type)
-        rows["hash"], rows["latent"] = hashes, network.encode(values).numpy()
-        if len(self._known):  # the source has changed, or the file ends within this batch
-            self._restart()
-        self._parts.append(rows)
-        self._write(rows)
-
-    def all(self) -> tuple[Latents, NDArray[np.uint8]]:
-        """Give the latents and hashes of all items."""
-        rows = np.concatenate(self._parts) if self._parts else np.empty(0, self._type)
-        return np.ascontiguousarray(rows["latent"], np.float32), np.ascontiguousarray(rows["hash"])
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-
-    def _restart(self) -> None:
-        """Cut the file down to the rows that were used."""
-        self._known = self._known[:0]
-        if self._file is not None:
-            self._file.truncate(HASH + sum(part.nbytes for part in self._parts))
-
-    def _write(self, rows: NDArray[Any]) -> None:
-        if self._file is not None:
-            self._file.write(rows.tobytes())
-            self._file.flush()
-
-
-@contextmanager
-def _rows(path: Path | None, identity: bytes, width: int) -> Iterator[_Rows]:
-    rows = _Rows(path, identity, width)
-    try:
-        yield rows
-    finally:
-        rows.close()
-
-
-def _read_rows(path: Path | None, identity: bytes, row: np.dtype[Any]) -> NDArray[Any]:
-    """Read the whole rows of a file that the same encoder wrote."""
-    content = path.read_bytes() if path is not None and path.is_file() else b""
-    if content[:HASH] != identity:
-        return np.empty(0, row)
-    return np.frombuffer(content, row, (len(content) - HASH) // row.itemsize, offset=HASH)
 
 
 def _identity(network: Network, preparation: Any) -> bytes:

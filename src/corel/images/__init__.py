@@ -8,6 +8,7 @@ from corel.images._listing import EncodedListing as EncodedListing
 from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
+from corel.images._photo import shorter_side as shorter_side
 from corel.images._photographs import blanks_differ as blanks_differ
 from corel.images._photographs import measure_traits as measure_traits
 from corel.images._photographs import photographic as photographic
@@ -31,5 +32,6 @@ from corel.images._views import views_of as views_of
 __all__ = [
     "VIEWS", "WHOLE", "Batch", "EmptySourceError", "EncodedListing", "FileListing", "ImageSet", "Interpolation",
     "Preparation", "Rows", "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files",
-    "from_document", "has_test_split", "is_picture", "one_ahead", "open", "read_photo", "stream", "views_of",
+    "from_document", "has_test_split", "is_picture", "one_ahead", "open", "read_photo", "shorter_side", "stream",
+    "views_of",
 ]  # fmt: skip

@@ -17,8 +17,8 @@ from corel.images._set import UInt8Array
 
 # What Pillow and its plugins raise for a file that is not the image it claims to be.
 BROKEN = (
-    OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, struct.error,
-    Image.DecompressionBombError, MemoryError,
+    OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, OverflowError, RuntimeError, AttributeError,
+    struct.error, Image.DecompressionBombError, MemoryError,
 )  # fmt: skip
 # The beginnings of a HEIC file's brand, at its fifth byte.
 _HEIC = (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1")

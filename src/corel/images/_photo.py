@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from corel._io.regular import read_regular
+from corel._io.regular import open_regular, read_regular
 from corel.images._convert import BROKEN, _rgb, _to_uint8, as_array, explain, open_image
+from corel.images._formats import formats
 from corel.images._limits import within_limits
 from corel.images._set import UInt8Array
 
@@ -35,6 +36,15 @@ def read_photo(source: Any) -> UInt8Array:
     if isinstance(source, Image.Image):
         return np.asarray(_rgb(ImageOps.exif_transpose(source)))
     return _from_array(np.asarray(as_array(source)))
+
+
+def shorter_side(path: Path) -> int:
+    """Read the shorter side of an image from the head of its file; 0 for a file that is no image."""
+    try:
+        with open_regular(path) as file, Image.open(file, formats=formats()) as image:
+            return min(image.size)
+    except BROKEN:
+        return 0
 
 
 def _decoded(data: bytes, name: str) -> UInt8Array:

@@ -95,8 +95,8 @@ def _read(place: Place) -> Manifest:
             raise ValueError("of another format")
         del found["corel"]
         return Manifest(**found)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{place.address}/{MANIFEST} cannot be read ({error}); name a new folder") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{place.address}/{MANIFEST} cannot be read ({shown(error)}); name a new folder") from error
 
 
 def write_part(place: Place, part: Part, table: Any, rows_each: int) -> Counts:
@@ -126,7 +126,7 @@ def _counts(place: Place, part: Part) -> Counts | None:
     try:
         with place.open(part.name) as file:
             counts = Counts(*json.loads(parquet.read_metadata(file).metadata[KEY]))
-    except (OSError, ArrowException, KeyError, TypeError, ValueError):
+    except (OSError, ArrowException, KeyError, TypeError, ValueError, RecursionError):
         return None
     return counts if counts.images == len(part) else None
 

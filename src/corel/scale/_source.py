@@ -9,10 +9,13 @@ import json
 import posixpath
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from corel._io.regular import read_regular
+from corel._terminal import shown
 from corel.images import find_files, is_picture
 from corel.scale._items import READ
 from corel.scale._place import is_remote, resolve
@@ -101,7 +104,8 @@ def _listed(argument: str) -> list[str]:
         return _remote(argument)
     path = Path(argument).expanduser()
     if path.suffix.lower() in LIST and path.is_file():
-        return [name for name in path.read_text(encoding="utf-8").splitlines() if name]
+        with _sentences(argument):
+            return [name for name in read_regular(path).decode().splitlines() if name]
     matches = [path] if path.exists() else [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
     if not matches:
         raise FileNotFoundError(f"there is no file, folder or match for {argument!r}; check the path")
@@ -138,11 +142,24 @@ def _is_parquet(file: str) -> bool:
     return file.lower().endswith(PARQUET)
 
 
+@contextmanager
+def _sentences(file: str) -> Iterator[None]:
+    """Name the file that is damaged; pyarrow does not."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (ArrowException, OSError, ValueError, TypeError, LookupError, OverflowError) as error:
+        raise ValueError(f"{file} is damaged, or not what its name says ({shown(error)}); write it again") from error
+
+
 def _row_count(file: str) -> int:
     from pyarrow import parquet
 
     system, path = resolve(file)
-    with system.open_input_file(path) as opened:
+    with _sentences(file), system.open_input_file(path) as opened:
         return int(parquet.ParquetFile(opened).metadata.num_rows)
 
 
@@ -162,7 +179,7 @@ def _read_rows(file: str, start: int, stop: int) -> Any:
     from pyarrow import parquet
 
     system, path = resolve(file)
-    with system.open_input_file(path) as opened:
+    with _sentences(file), system.open_input_file(path) as opened:
         content = parquet.ParquetFile(opened)
         groups, first, before = [], None, 0
         for group in range(content.num_row_groups):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from corel._io import tensorfile
+from corel._terminal import shown
 from corel.training.config import TrainConfig
 
 KIND, VERSION = "corel checkpoint", 1
@@ -86,7 +87,7 @@ class Identity:
         for name, (here, there) in pairs.items():
             if here != there:
                 raise ValueError(
-                    f"{path} belongs to another training: {name} was {there} and is now {here}; "
+                    f"{path} belongs to another training: {name} was {shown(there)} and is now {here}; "
                     f"continue with the same settings, or start in another folder (--run DIR)"
                 )
 
@@ -153,7 +154,9 @@ def _check_state(state: State, identity: Identity) -> None:
 
 
 def _damaged(path: Path, why: str) -> ValueError:
-    return ValueError(f"{path} is damaged or was edited: {why}; restore a copy, or start in another folder (--run DIR)")
+    return ValueError(
+        f"{path} is damaged or was edited: {shown(why, 300)}; restore a copy, or start in another folder (--run DIR)"
+    )
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

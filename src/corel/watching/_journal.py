@@ -58,28 +58,6 @@ def state_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.state")
 
 
-def _is_row(values: object) -> bool:
-    """Whether values from a state file have the types that a row is written by."""
-    match values:
-        case [str(), str(), str(), [*classes], _, _, _, float(), bool(), str()]:
-            return all(isinstance(each, str) for each in classes)
-    return False
-
-
-def _is_file(values: object) -> bool:
-    match values:
-        case [str(), int(), int()]:
-            return True
-    return False
-
-
-def _are_bets(scores: Sequence[object], state: Line) -> bool:
-    match state:
-        case {"log_bets": [*bets], "alarmed": bool()}:
-            return all(isinstance(each, float) for each in [*scores, *bets])
-    return False
-
-
 class Journal:
     """The state of a watch, beside its rows."""
 
@@ -91,9 +69,12 @@ class Journal:
         self.scores: list[float] = []  # of that test
         self.last: Line = {}  # the last batch
         self.ran: set[str] = set()  # files of the last batch whose command was run
-        for line in read_lines(self.path):
-            self._replay(line)
-        self._complete_rows()
+        try:
+            for line in read_lines(self.path):
+                self._replay(line)
+            self._complete_rows()
+        except (TypeError, LookupError, AttributeError, OverflowError) as error:
+            raise self._foreign() from error
 
     def begin_test(self, **settings: Any) -> None:
         """Note that a test begins with these settings."""
@@ -119,20 +100,20 @@ class Journal:
         self._replay(line)
 
     def _replay(self, line: Line) -> None:
-        """Apply a line; the file may be somebody else's, and hold anything."""
         match line:
-            case {"test": {"calibration": str(), "seed": int()} as settings}:
+            case {"test": settings}:
                 self.tests, self.test, self.scores, self.last = self.tests + 1, settings, [], {}
-            case {"ran": str(file)}:
+            case {"ran": file}:
                 self.ran.add(file)
-            case {"files": [*files], "rows": [*rows], "scores": [*scores], "start": int(), **rest} if (
-                all(map(_is_file, files)) and all(map(_is_row, rows)) and _are_bets(scores, rest)
-            ):
+            case {"files": files, "scores": scores, "rows": _, "start": _}:
                 self.seen.update(File(*each) for each in files)
                 self.scores += scores
                 self.last, self.ran = line, set()
             case _:
-                raise ValueError(f"{self.path} is not the state of a watch; name another --out")
+                raise self._foreign()
+
+    def _foreign(self) -> ValueError:
+        return ValueError(f"{self.path} is not the state of a watch; name another --out")
 
     def _complete_rows(self) -> None:
         """Write the rows of the last batch again if a kill cut them off; rows that somebody took away stay away."""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from corel._io.regular import read_regular
 from corel.images._listing import ArrayListing
 from corel.images._set import Int64Array, UInt8Array, numbered
-from corel.images.known.cifar_pickle import unpickle
+from corel.images.known.cifar_pickle import MOST_BYTES, unpickle
 from corel.images.known.lines import read_lines
 
 _PIXELS = 3 * 32 * 32  # the red, the green and the blue plane, each row by row
@@ -43,7 +44,7 @@ def read_cifar(variant: Variant, root: Path, split: str) -> ArrayListing:
     parts, classes = read(variant, root, split)
     planes = np.concatenate([pixels for pixels, _ in parts]).reshape(-1, 3, 32, 32)
     labels = np.concatenate([numbers for _, numbers in parts])
-    _check_classes(variant, root, classes, labels)
+    _check_classes(variant, root, classes, labels, split)
     pixels = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
     return ArrayListing(numbered(split, len(labels)), labels, classes, str(root), images=pixels)
 
@@ -66,7 +67,7 @@ def _read_binary(variant: Variant, root: Path, split: str) -> Batches:
     record = variant.label_bytes + _PIXELS
     parts = []
     for path in (_present(root / f"{name}.bin") for name in variant.batches[split]):
-        data = np.fromfile(path, np.uint8)
+        data = np.frombuffer(read_regular(path, MOST_BYTES), np.uint8)
         if not data.size or data.size % record:
             raise ValueError(f"{path} has {data.size} bytes, not a multiple of {record}; {_anew(root)}")
         rows = data.reshape(-1, record)
@@ -107,12 +108,17 @@ def _present(path: Path) -> Path:
     return path
 
 
-def _check_classes(variant: Variant, root: Path, classes: tuple[str, ...], labels: Int64Array) -> None:
-    present = len(np.unique(labels))
-    if not len(classes) == present == variant.classes:
+def _check_classes(variant: Variant, root: Path, classes: tuple[str, ...], labels: Int64Array, split: str) -> None:
+    binary = _is_binary(variant, root)
+    if len(classes) != variant.classes:
+        file = root / (variant.names_file if binary else variant.meta_file)
+        raise ValueError(f"{file} names {len(classes)} classes, where {variant.classes} are expected; {_anew(root)}")
+    if not np.array_equal(present := np.unique(labels), np.arange(variant.classes)):
+        files = ", ".join(f"{name}.bin" if binary else name for name in variant.batches[split])
         raise ValueError(
-            f"{root} names {len(classes)} classes and has images of {present}, "
-            f"where {variant.classes} are expected; {_anew(root)}"
+            f"{files} in {root}: there are images of {len(present)} classes, up to number {present.max()}, where "
+            f"{variant.classes} are expected; "
+            f"{_anew(root)}"
         )
 
 

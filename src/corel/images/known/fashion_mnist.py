@@ -52,12 +52,17 @@ def _read_idx(path: Path, ndim: int) -> UInt8Array:
 
 
 def _broken(path: Path, ndim: int) -> str:
-    return f"{path} is not a whole IDX file of bytes with {ndim} axes; remove it and fetch it again"
+    file = path if path.is_file() else _packed(path)
+    return f"{file} is not a whole IDX file of bytes with {ndim} axes; remove it and fetch it again"
+
+
+def _packed(path: Path) -> Path:
+    return path.with_name(path.name + ".gz")
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    packed = path.with_name(path.name + ".gz")
+    packed = _packed(path)
     try:
         with open_regular(path if path.is_file() else packed) as file:
             yield file if path.is_file() else cast(IO[bytes], gzip.GzipFile(fileobj=file))

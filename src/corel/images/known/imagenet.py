@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from corel._terminal import shown
 from corel.images._folder import class_names, list_classes
 from corel.images._listing import FileListing
 from corel.images.known.imagenet_meta import read_wnids
@@ -20,7 +21,8 @@ def list_tiny_imagenet(root: Path, split: str) -> FileListing:
         return list_classes(root / "train", classes)
     if class_names(root / "val") != ["images"]:
         return list_classes(root / "val", classes)
-    return _labelled(root / "val" / "images", _annotations(root / "val" / "val_annotations.txt"), classes)
+    annotated = root / "val" / "val_annotations.txt"
+    return _labelled(root / "val" / "images", _annotations(annotated), classes, annotated, root / "wnids.txt")
 
 
 def list_imagenet(root: Path, split: str) -> FileListing:
@@ -30,7 +32,8 @@ def list_imagenet(root: Path, split: str) -> FileListing:
         return list_classes(root / "train", classes)
     if class_names(root / "val"):
         return list_classes(root / "val", classes)
-    return _labelled(root / "val", _ground_truth(root), classes)
+    truth = root / f"{_GROUND_TRUTH} and meta.mat"
+    return _labelled(root / "val", _ground_truth(root), classes, truth, root / "train")
 
 
 def is_tiny_imagenet(folder: Path) -> bool:
@@ -54,13 +57,16 @@ def _annotations(path: Path) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def _labelled(folder: Path, wnids: dict[str, str], classes: list[str]) -> FileListing:
+def _labelled(folder: Path, wnids: dict[str, str], classes: list[str], labels: Path, known: Path) -> FileListing:
+    """List the images of val, with the class that `labels` has for each; `known` lists the classes."""
     if unknown := sorted(set(wnids.values()) - set(classes)):
-        raise ValueError(f"the labels of {folder} name {unknown[0]}, which is no class of the training images")
+        raise ValueError(
+            f"{labels} name {shown(unknown[0], 40)}, which is no class in {known}; unpack the dataset again"
+        )
     label = {name: position for position, name in enumerate(classes)}
     names = sorted(wnids)
-    labels = [label[wnids[name]] for name in names]
-    return FileListing(names, labels, tuple(classes), str(folder), files=[folder / name for name in names])
+    numbers = [label[wnids[name]] for name in names]
+    return FileListing(names, numbers, tuple(classes), str(folder), files=[folder / name for name in names])
 
 
 def _ground_truth(root: Path) -> dict[str, str]:
@@ -73,7 +79,8 @@ def _ground_truth(root: Path) -> dict[str, str]:
             "or the images into one folder a class"
         )
     truth, wnids = _numbers(folder / _GROUND_TRUTH), read_wnids(folder / "meta.mat")
-    if unknown := next((number for number in truth if number not in wnids), None):
+    unknown = next((number for number in truth if number not in wnids), None)
+    if unknown is not None:
         raise ValueError(f"{folder / _GROUND_TRUTH} has the class {unknown}, which meta.mat beside it does not list")
     return {f"ILSVRC2012_val_{i:08d}.JPEG": wnids[number] for i, number in enumerate(truth, start=1)}
 
