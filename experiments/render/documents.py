@@ -24,17 +24,11 @@ from experiments.render import (
     overview,
     speed,
     tables,
-    verdicts,
 )
 from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
-DOCUMENTS = (
-    ROOT / "README.md",
-    DOCS / "reproduction.md",
-    DOCS / "verdicts.md",
-    *sorted((DOCS / "reproduction").glob("*.md")),
-)
+DOCUMENTS = (ROOT / "README.md", DOCS / "reproduction.md", *sorted((DOCS / "reproduction").glob("*.md")))
 
 
 def commands() -> str:
@@ -54,7 +48,6 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         methods.methods, methods.folds, methods.seen,
-        verdicts.verdicts, verdicts.photographs,
         benefit.benefit, front.accuracy, front.gain, front.found,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )

@@ -20,14 +20,19 @@ Corel = Callable[..., Result]
 
 @pytest.fixture(scope="session")
 def backbone_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("backbone") / "tiny.safetensors"
+    tiny_backbone(path)
+    return path
+
+
+def tiny_backbone(path: Path) -> None:
+    """Write a backbone that tells hues apart though nobody trained it."""
     torch.manual_seed(0)
     network = Autoencoder(branches=4, branch_dim=2, width=4, image_size=8)
     auxiliary = np.concatenate([hue(channel, 60, seed=channel) for channel in range(3)])
     latents = network.encode(auxiliary).numpy()
     spread = float(np.abs(latents[::2] - latents[1::2]).sum(1).mean()) / 4
-    path = tmp_path_factory.mktemp("backbone") / "tiny.safetensors"
     Backbone(network, "autoencoder", spread, 1.0, 100, np.ones((4, 3), np.float32), latents, {}).save(path)
-    return path
 
 
 @pytest.fixture(scope="session")

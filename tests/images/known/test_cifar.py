@@ -93,11 +93,11 @@ def test_coarse_and_fine_labels_of_the_same_images(tmp_path: Path, binary: bool)
 @pytest.mark.parametrize("binary", [True, False])
 def test_cifar20_with_any_other_number_of_classes_is_refused(tmp_path: Path, binary: bool) -> None:
     write_cifar100(tmp_path, binary=binary, coarse_classes=100)
-    with pytest.raises(ValueError, match="names 20 classes and has images of 100, where 20 are expected"):
+    with pytest.raises(ValueError, match="there are images of 100 classes, up to number 99, where 20 are expected"):
         images.open("cifar20", root=tmp_path)
 
 
-def test_path_of_a_known_layout_is_recognized(tmp_path: Path) -> None:
+def test_path_of_a_known_layout_is_recognised(tmp_path: Path) -> None:
     write_cifar10(tmp_path, binary=True)
     write_cifar100(tmp_path, binary=False)
     assert len(images.open(tmp_path / "cifar-10-batches-bin").classes) == 10
