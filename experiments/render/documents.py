@@ -48,7 +48,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         methods.methods, methods.folds, methods.seen,
-        benefit.benefit, front.accuracy, front.gain, front.found,
+        benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The README's tables: accuracy beside others, what the loss is worth, and what find finds."""
+"""The README's tables: accuracy beside others, what the loss is worth, what find finds, what score prints."""
 
 from __future__ import annotations
 
@@ -56,6 +56,14 @@ def found(records: Path = RESULTS) -> str:
     things = list(next(iter(measured.values())))
     rows = [[method, *(f"{by[thing]:.2f}" for thing in things)] for method, by in measured.items()]
     return markdown(["intersection over union", *things], rows)
+
+
+def printed(records: Path = RESULTS) -> str:
+    """What `corel score` prints of some windows of the demo."""
+    if not (records / "find.json").exists():
+        return to_run("find")
+    lines = read("find", records)["results"]["printed"]
+    return "\n".join(["```text", *lines, "```"])
 
 
 def _authors(evaluated: str) -> str:
