@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
+from onnx import helper
 from PIL import Image
 from typer.testing import CliRunner
 
 import corel
 from corel.backbone import Backbone
 from corel.cli import app
-from corel.encoders import wrapping
+from corel.encoders import graph, wrapping
+from corel.encoders.pretrained import Pretrained
+from corel.encoders.vectors import Vectors
+from corel.encoders.whitening import SHRINKAGE, Whitening
 from corel.persistence import death_times
-from tests.encoders.small_graph import SIZE, WIDTH, expected, save
+from tests.encoders.small_graph import SIZE, WIDTH, expected, model, save
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -51,12 +55,31 @@ def prepared(path: Path) -> Any:
     return np.asarray(small)
 
 
-def test_latents_are_the_graphs_vectors_at_length_one(folder: Path, backbone: Backbone) -> None:
+def unit(rows: Any) -> Any:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def whitened(vectors: Any, background: Any, shrinkage: float = SHRINKAGE) -> Any:
+    """What wrapping makes of an encoder's vectors, given those of all of the background: by scipy."""
+    from scipy.linalg import inv, sqrtm
+
+    rows, center = unit(background), unit(background).mean(axis=0)
+    covariance = np.cov(rows.T, bias=True)
+    mean_variance = np.trace(covariance) / len(center)
+    shrunk = (1 - shrinkage) * covariance + shrinkage * mean_variance * np.eye(len(center))
+    return unit((unit(vectors) - center) @ inv(sqrtm(shrunk)).real)
+
+
+def test_latents_are_the_graphs_vectors_whitened(folder: Path, backbone: Backbone) -> None:
     pixels = np.stack([prepared(folder / "red/new" / f"{i}.png") for i in range(5)])
+    others = np.stack([prepared(path) for path in (folder / "background").iterdir()])
     mean, deviation = (np.array(backbone.metadata["encoder"][each], np.float32) for each in ("mean", "deviation"))
-    vectors = expected(((pixels / np.float32(255) - mean) / deviation).transpose(0, 3, 1, 2).astype(np.float32))
+    vectors, around = (
+        expected(((each / np.float32(255) - mean) / deviation).transpose(0, 3, 1, 2).astype(np.float32))
+        for each in (pixels, others)
+    )
     latents = backbone.encode(pixels)
-    assert_allclose(latents, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), atol=1e-5)
+    assert_allclose(latents, whitened(vectors, around), atol=3e-3)  # the matrix is kept in half precision
     seen = [batch.values for batch in corel.images.stream(folder / "red/new", backbone.preparation)]
     assert_array_equal(np.concatenate(seen), pixels)
 
@@ -71,8 +94,22 @@ def test_preparation_of_the_model_can_be_overridden(folder: Path, tmp_path: Path
     assert wrapped.preparation == corel.images.Preparation(SIZE, "crop", "lanczos", 20, draft=True)
     images = np.random.default_rng(0).random((3, 3, SIZE, SIZE), np.float32)
     mean, deviation = (np.array(each, np.float32).reshape(1, 3, 1, 1) for each in ((0, 0.5, 1), (1, 2, 0.25)))
-    vectors = expected((images - mean) / deviation)
-    assert_allclose(wrapped.encode(images), vectors / np.linalg.norm(vectors, axis=1, keepdims=True), atol=1e-3)
+    raw = Pretrained.of(graph.check(wrapped.network.graph.numpy().tobytes(), "x", layers=[graph.RAW]))
+    assert_allclose(raw.encode(images), unit(expected((images - mean) / deviation)), atol=1e-3)
+
+
+def test_graph_and_layer_whiten_as_the_function_does(folder: Path) -> None:
+    found = wrapping.find_encoder(f"onnx:{folder / 'small.onnx'}", folder / "background", wrapping.Wrapping())
+    images = np.random.default_rng(3).random((40, 3, SIZE, SIZE), np.float32)
+    vectors = found.network.encode(images).numpy()
+    whitening = Whitening.of(vectors)
+    assert_allclose(found.network.whitened(whitening).encode(images), whitening(vectors), atol=1e-5)
+    assert_allclose(Vectors(1, WIDTH).whitened(whitening).encode(3 * vectors), whitening(vectors), atol=1e-5)
+    # Fully whitened, the covariance is that of noise; shrunk to the identity, only the center is moved.
+    full = (vectors - vectors.mean(axis=0)) @ Whitening.of(vectors, 0.0).matrix
+    covariance = np.cov(full.T, bias=True)
+    assert_allclose(covariance / covariance[0, 0], np.eye(WIDTH), atol=0.05)
+    assert_allclose(Whitening.of(vectors, 1.0)(vectors), unit(vectors - vectors.mean(axis=0)), atol=1e-5)
 
 
 def test_radius_is_the_mean_death_time_of_batches(backbone: Backbone) -> None:
@@ -110,7 +147,8 @@ def test_exported_graph_gives_the_latents(backbone: Backbone, tmp_path: Path) ->
 def test_interrupted_run_continues_and_ends_alike(
     folder: Path, backbone: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network, partial = backbone.network, tmp_path / "small.partial"
+    raw: Any = wrapping.find_encoder(f"onnx:{folder / 'small.onnx'}", folder / "background", wrapping.Wrapping())
+    network, partial = raw.network, tmp_path / "small.partial"
     encoded: list[int] = []
     encode = network.encode
 
@@ -122,7 +160,7 @@ def test_interrupted_run_continues_and_ends_alike(
 
     monkeypatch.setattr(network, "encode", failing)
     files = sorted((folder / "background").iterdir())
-    arguments: Any = (network, backbone.preparation, files)
+    arguments: Any = (network, raw.preparation, files)
     with pytest.raises(KeyboardInterrupt):
         wrapping.run(*arguments, partial=partial, batch_size=16)
     with partial.open("ab") as file:
@@ -199,12 +237,12 @@ def test_wrapped_encoder_is_evaluated_without_an_untrained_control(backbone: Bac
     assert [name for name in names if "nearest neighbo" in name]
 
 
-def test_embeddings_are_taken_as_they_are(tmp_path: Path) -> None:
+def test_embeddings_are_taken_without_a_training(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     np.save(tmp_path / "background.npy", rng.normal(size=(300, 6)))
     rows = rng.normal(size=(20, 6)) + 3 * np.eye(6)[0]
     wrapped = Backbone.wrap("vectors", tmp_path / "background.npy")
-    assert_allclose(wrapped.encode(rows), rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-6)
+    assert_allclose(wrapped.encode(rows), whitened(rows, np.load(tmp_path / "background.npy")), atol=3e-3)
     wrapped.save(tmp_path / "vectors.safetensors")
     with corel.Gallery.open(tmp_path / "x.gallery", tmp_path / "vectors.safetensors", create=True) as gallery:
         gallery.enroll("near the first axis", rows)
@@ -240,6 +278,30 @@ def test_mistakes_are_one_sentence_and_write_nothing(folder: Path, tmp_path: Pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("encoder", "photos", "said"),
+    [
+        ("two.onnx", "background", "two.onnx has 2 inputs (images, other)"),
+        ("nan.onnx", "background", "the encoder gives NaN or infinity for image 0"),
+        ("small.onnx", "red/new", "a background needs at least 50 different items"),
+    ],
+)
+def test_encoders_and_backgrounds_that_do_not_do_leave_nothing(
+    folder: Path, tmp_path: Path, encoder: str, photos: str, said: str
+) -> None:
+    bad = [helper.make_node("Neg", ["pooled"], ["negative"]), helper.make_node("Sqrt", ["negative"], ["end"])]
+    save(folder / "nan.onnx", nodes=bad, output="end")
+    two = model(nodes=[helper.make_node("Add", ["pooled", "other"], ["sum"])], output="sum")
+    two.graph.input.append(helper.make_tensor_value_info("other", 1, ["n", WIDTH]))
+    (folder / "two.onnx").write_bytes(two.SerializeToString())
+    words = ["backbone", "wrap", f"onnx:{folder / encoder}", "--background", str(folder / photos)]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "x.safetensors")])
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_too_few_photos_are_refused(folder: Path, backbone: Backbone) -> None:
     files = sorted((folder / "background").iterdir())[:20]
     with pytest.raises(ValueError, match="at least 50 different items"):
@@ -264,7 +326,10 @@ def test_lite0_gives_the_vectors_of_its_own_package(lite0: Backbone) -> None:
         pooled = network.extract_features((images * 255 - 127) / 128).mean(dim=(2, 3))
     wanted = torch.nn.functional.normalize(pooled).numpy()
     tolerance = wrapping.AGREEMENT if lite0.metadata["encoder"]["half-precision weights"] else 1e-4
-    assert_allclose(lite0.encode(images.numpy()), wanted, atol=tolerance)
+    raw = Pretrained.of(graph.check(lite0.network.graph.numpy().tobytes(), "lite0", layers=[graph.RAW]))
+    assert_allclose(raw.encode(images.numpy()), wanted, atol=tolerance)
+    assert lite0.background.shape == (80, 1280)
+    assert_allclose(np.linalg.norm(lite0.background, axis=1), 1, atol=1e-3)
 
 
 def test_lite0_says_where_it_comes_from(lite0: Backbone, tmp_path: Path) -> None:

@@ -3,21 +3,25 @@
 The data folder holds CIFAR-10 and CIFAR-100 as `corel data fetch` lays them out, and in folders of photos, one folder a
 class: ``imagenette/train`` and ``val``, ``clothing/train``, ``validation`` and ``test``, ``mini-imagenet/train``.
 Lite0's background is mini-ImageNet without Imagenette's classes: neither background comes from an evaluated set.
+What is kept of Lite0 are its own vectors; as a backbone it is `Backbone.wrap` of those, which whitens them.
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corel import images
 from corel.backbone import Backbone
+from corel.encoders.base import Embedding
+from corel.encoders.stock import Wrapping
+from corel.encoders.wrapping import find_encoder
 from experiments._lib.trainings import split
 
 ENCODERS = ("shipped", "lite0")
@@ -38,54 +42,83 @@ SEEN = frozenset(
     }
 )  # fmt: skip
 
-Part: TypeAlias = Literal["train", "test"]
 Rows: TypeAlias = NDArray[np.float32]
 Labels: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """What an encoder makes of one split: what each method compares, and the labels."""
+    """A split: what a backbone makes of it, what nearest neighbors compare, and the labels."""
 
     latents: Rows
     features: Rows
+    raw: Rows
     labels: Labels
 
 
 def load(encoder: str, dataset: str, data: Path, runs: Path) -> Backbone:
-    """The shipped default, or Lite0 at the size for a dataset, wrapped unless it was."""
+    """The shipped default, or Lite0 at the size for a dataset, on its vectors of the background."""
     if encoder == "shipped":
         return Backbone.load()
-    size = SIZES[dataset]
-    file = runs / f"{encoder}-{size}-{BACKGROUND}.safetensors"
-    if not file.exists():
-        photos = _photos(data / "mini-imagenet", ("train",), BACKGROUND, SEEN)[0]
-        Backbone.wrap(encoder, photos, size=size, partial=file.with_suffix(".partial"), progress=True).save(file)
-    return Backbone.load(file)
+    return Backbone.wrap("vectors", background(encoder, dataset, data, runs))
 
 
-def encode(backbone: Backbone, dataset: str, part: Part, data: Path, runs: Path) -> Encoded:
-    """Encode a split once. The file's name says by what: another background changes nothing in it."""
-    file = runs / f"{_identity(backbone)}-{dataset}-{part}-{IMAGES[dataset][PARTS.index(part)]}.npz"
-    if not file.exists():
-        source, labels = _source(dataset, part, data)
-        stream = images.stream(source, backbone.preparation, strict=True, progress=True)
-        found = [backbone.embed(batch.values) for batch in stream]
-        latents, features = (np.concatenate(column) for column in zip(*found, strict=True))
-        np.savez(file, latents=latents, features=features, labels=labels)
-    kept = np.load(file)
-    return Encoded(kept["latents"], kept["features"], kept["labels"])
+def background(encoder: str, dataset: str, data: Path, runs: Path) -> Rows:
+    """A wrapped encoder's own vectors of the background, at the size for a dataset."""
+    photos = partial(_photos, data / "mini-imagenet", ("train",), BACKGROUND, SEEN)
+    return _kept(encoder, SIZES[dataset], f"background-{BACKGROUND}", photos, runs)[0]
 
 
-def _identity(backbone: Backbone) -> str:
-    content = hashlib.sha256(repr(backbone.preparation.document()).encode())
-    for name, tensor in sorted(backbone.network.state_dict().items()):
-        content.update(name.encode() + tensor.numpy().tobytes())
-    return content.hexdigest()[:12]
+def vectors(encoder: str, dataset: str, part: str, data: Path, runs: Path) -> tuple[Rows, Labels]:
+    """A wrapped encoder's own vectors of a split, and the labels."""
+    latents, _, labels = _split(encoder, dataset, part, data, runs)
+    return latents, labels
 
 
-def _source(dataset: str, part: Part, data: Path) -> tuple[Any, Labels]:
+def encode(backbone: Backbone, encoder: str, dataset: str, part: str, data: Path, runs: Path) -> Encoded:
+    """Encode a split, or read its encoding."""
+    latents, features, labels = _split(encoder, dataset, part, data, runs)
+    if encoder == "shipped":
+        return Encoded(latents, features, features, labels)
+    whitened = backbone.encode(latents)
+    return Encoded(whitened, whitened, latents, labels)
+
+
+def _split(encoder: str, dataset: str, part: str, data: Path, runs: Path) -> tuple[Rows, Rows, Labels]:
     count = IMAGES[dataset][PARTS.index(part)]
+    source = partial(_source, dataset, part, count, data)
+    return _kept(encoder, SIZES[dataset], f"{dataset}-{part}-{count}", source, runs)
+
+
+def _kept(
+    encoder: str, size: int, name: str, source: Callable[[], tuple[Any, Labels]], runs: Path
+) -> tuple[Rows, Rows, Labels]:
+    file = runs / (f"{encoder}-{name}.npz" if encoder == "shipped" else f"{encoder}-{size}-{name}.npz")
+    if not file.exists():
+        items, labels = source()
+        found = _embedded(encoder, size, items)
+        np.savez(file, latents=found.latents, features=found.features, labels=labels)
+    kept = np.load(file)
+    return kept["latents"], kept["features"], kept["labels"]
+
+
+def _embedded(encoder: str, size: int, items: Any) -> Embedding:
+    preparation, embed = _network(encoder, size, items)
+    stream = images.stream(items, preparation, strict=True, progress=True)
+    found = [embed(batch.values) for batch in stream]
+    return Embedding(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _network(encoder: str, size: int, items: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """How items are prepared and embedded; nothing of an encoder is loaded unless a file is missing."""
+    if encoder == "shipped":
+        backbone = Backbone.load()
+        return backbone.preparation, backbone.embed
+    wrapped = find_encoder(encoder, items, Wrapping(size=size))
+    return wrapped.preparation, wrapped.network.embed
+
+
+def _source(dataset: str, part: str, count: int, data: Path) -> tuple[Any, Labels]:
     if dataset in FOLDERS:
         return _photos(data / dataset, FOLDERS[dataset][part], count)
     opened = split(dataset, part, data)

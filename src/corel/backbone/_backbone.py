@@ -259,7 +259,7 @@ class Backbone:
             seen = wrapping.run(found.network, found.preparation, found.source, partial=place, **options)
         data = {"source": seen.source, "items": seen.items}
         return cls(
-            found.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths, seen.latents,
+            seen.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths, seen.latents,
             {"encoder": found.provenance, "data": data, "version": __version__}, found.preparation,
             background_hashes=seen.hashes,
         )  # fmt: skip

@@ -213,11 +213,15 @@ def wrap(
     from corel.backbone import Backbone
 
     partial = out.with_suffix(".partial")
-    backbone = Backbone.wrap(
-        encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
-        interpolation=interpolation, crop=crop, partial=partial, progress=not quiet,
-        encoding=functools.partial(encoding, engine, address, workers),
-    )  # fmt: skip
+    try:
+        backbone = Backbone.wrap(
+            encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
+            interpolation=interpolation, crop=crop, partial=partial, progress=not quiet,
+            encoding=functools.partial(encoding, engine, address, workers),
+        )  # fmt: skip
+    except ValueError:  # the same command would fail again: nothing to continue
+        partial.unlink(missing_ok=True)
+        raise
     backbone.save(out)
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())

@@ -19,7 +19,7 @@ import numpy as np
 from corel._io.regular import read_regular
 from corel._terminal import shown
 
-OUTPUT, NORMALIZED = "corel.features", "corel.normalized"
+OUTPUT, NORMALIZED, RAW = "corel.features", "corel.normalized", "corel.raw"
 LARGEST = 2**31 - 1  # protobuf reads no larger message
 OLDEST_RUNTIME = (1, 18)
 STANDARD = ("", "ai.onnx")
@@ -109,6 +109,26 @@ def unit_vectors(content: bytes) -> bytes:
     model = onnx.load_model_from_string(content)
     model.graph.node.append(onnx.helper.make_node("LpNormalization", [OUTPUT], ["latents"], axis=1, p=2))
     model.graph.output[0].name = "latents"
+    return bytes(model.SerializeToString())
+
+
+def whiten(content: bytes, center: Any, matrix: Any) -> bytes:
+    """Let a checked graph end by giving its vectors length 1, subtracting the center and multiplying by the matrix."""
+    import onnx
+    from onnx import helper, numpy_helper
+
+    model = onnx.load_model_from_string(content)
+    for node in model.graph.node:
+        node.output[:] = [RAW if each == OUTPUT else each for each in node.output]
+    for name, values in (("center", center.astype(np.float32)), ("matrix.half", matrix.astype(np.float16))):
+        model.graph.initializer.append(numpy_helper.from_array(values, f"{RAW}.{name}"))
+    steps = (
+        helper.make_node("LpNormalization", [RAW], [f"{RAW}.unit"], axis=1, p=2),
+        helper.make_node("Sub", [f"{RAW}.unit", f"{RAW}.center"], [f"{RAW}.centered"]),
+        helper.make_node("Cast", [f"{RAW}.matrix.half"], [f"{RAW}.matrix"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("MatMul", [f"{RAW}.centered", f"{RAW}.matrix"], [OUTPUT]),
+    )
+    model.graph.node.extend(steps)
     return bytes(model.SerializeToString())
 
 

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from corel.encoders.base import Network
-from corel.encoders.graph import Graph, check_again, runtime
+from corel.encoders.graph import Graph, check_again, runtime, whiten
 from corel.encoders.pixels import images_of
+from corel.encoders.whitening import Whitening
 
 PROVIDERS = ("CUDAExecutionProvider", "CPUExecutionProvider")
 
@@ -40,6 +41,11 @@ class Pretrained(Network):
         network = cls(1, checked.width, checked.size, len(checked.content))
         network.graph.copy_(torch.frombuffer(bytearray(checked.content), dtype=torch.uint8))
         return network
+
+    def whitened(self, whitening: Whitening) -> Pretrained:
+        """Give the network that whitens what this one gives, in its graph."""
+        content = whiten(self.graph.numpy().tobytes(), *whitening)
+        return Pretrained.of(check_again(content, "the whitened graph"))
 
     def prepare(self, items: Any) -> Tensor:
         """Images as `to_unit_tensor` takes them, of the graph's size."""

@@ -10,10 +10,11 @@ from torch.nn.functional import normalize
 
 from corel.encoders.base import Network
 from corel.encoders.feature_head import rows_of
+from corel.encoders.whitening import Whitened, Whitening
 
 
 class Vectors(Network):
-    """Rows ``[n, D]`` → the same rows at length 1, as one branch.
+    """Rows ``[n, D]`` → the same rows at length 1, as one branch; centered and whitened if asked.
 
     Example:
         >>> import numpy as np
@@ -22,11 +23,20 @@ class Vectors(Network):
 
     """
 
-    def __init__(self, branches: int, branch_dim: int) -> None:
+    def __init__(self, branches: int, branch_dim: int, whitened: int = 0) -> None:
         super().__init__()
         self.architecture = {"branches": branches, "branch_dim": branch_dim}
+        if whitened:  # files from before there was whitening do not speak of it
+            self.architecture["whitened"] = whitened
         self.input_shape = (branch_dim,)
-        self.encoder = Unit()
+        self.encoder = Whitened(branch_dim) if whitened else Unit()
+
+    def whitened(self, whitening: Whitening) -> Vectors:
+        """Give the network that whitens what this one gives."""
+        network = Vectors(1, self.input_shape[0], whitened=1)
+        assert isinstance(network.encoder, Whitened)
+        network.encoder.take(whitening)
+        return network
 
     def prepare(self, items: Any) -> Tensor:
         """Rows in any floating-point type, all finite."""

@@ -21,6 +21,7 @@ from corel.encoders.resuming import resumed_rows
 from corel.encoders.stock import Stock, find
 from corel.encoders.stock import Wrapping as Wrapping
 from corel.encoders.vectors import Vectors
+from corel.encoders.whitening import Whitening
 from corel.persistence import death_times
 
 BACKGROUND = 4000  # latents kept; the others have shaped the radius
@@ -38,6 +39,7 @@ class Background:
     """What a run over unlabelled items gives.
 
     Attributes:
+        network: the encoder, which centers and whitens now.
         latents: float32 ``[k, D]`` of a random sample of the items.
         hashes: uint8 ``[k, 32]``, of what the encoder saw of each.
         deaths: the mean over batches of the smallest, mean and largest death time, ``[1, 3]``.
@@ -47,6 +49,7 @@ class Background:
 
     """
 
+    network: Network
     latents: Latents
     hashes: NDArray[np.uint8]
     deaths: NDArray[np.float32]
@@ -74,7 +77,7 @@ class Wrapped:
     """
 
     kind: str
-    network: Network
+    network: Pretrained | Vectors
     preparation: Any
     source: Any
     provenance: dict[str, Any]
@@ -108,7 +111,7 @@ def _vectors(source: Any, how: Wrapping) -> Wrapped:
 
 
 def run(
-    network: Network,
+    network: Pretrained | Vectors,
     preparation: Any,
     source: Any,
     *,
@@ -129,10 +132,12 @@ def run(
     distinct = np.unique(hashes, axis=0, return_index=True)[1]  # a photo that is there twice counts once
     order = np.random.default_rng(0).permutation(np.sort(distinct))
     kept = order[:BACKGROUND]  # in no order: the cosine score weighs the first rows as a sample of all
-    deaths = _deaths(latents[order])
+    whitening = Whitening.of(latents[kept])
+    deaths = _deaths(whitening(latents[order]))
     # Half precision, as the file has it: a backbone is the same before and after it is saved.
-    rounded = latents[kept].astype(np.float16).astype(np.float32)
-    return Background(rounded, hashes[kept], deaths, min(BATCH, len(order)), len(latents), stream.source)
+    rounded = whitening(latents[kept]).astype(np.float16).astype(np.float32)
+    size, count = min(BATCH, len(order)), len(latents)
+    return Background(network.whitened(whitening), rounded, hashes[kept], deaths, size, count, stream.source)
 
 
 def with_half_weights(stock: Stock, source: Any) -> graph.Graph:
