@@ -24,7 +24,7 @@ from corel.encoders.stock import Wrapping
 from corel.encoders.wrapping import find_encoder
 from experiments._lib.trainings import split
 
-ENCODERS = ("shipped", "lite0")
+ENCODERS = ("lite0", "shipped")
 SIZES = {"cifar10": 160, "cifar100": 160, "imagenette": 224, "clothing": 224}  # pixels that Lite0 sees
 # The first images of each class, train and test: fewer than there are, for the sake of time.
 IMAGES = {"cifar10": (200, 200), "cifar100": (130, 20), "imagenette": (150, 60), "clothing": (150, 40)}

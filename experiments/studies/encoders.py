@@ -28,7 +28,7 @@ from experiments._lib.encodings import BACKGROUND, ENCODERS, IMAGES, SIZES, Enco
 from experiments._lib.parts import Part, run_parts
 
 DRAWS, RATE, NEIGHBORS = 3, 0.05, 5
-EXEMPLARS = (10, 30, 120)
+EXEMPLARS = (120, 30, 10)
 METHODS = ("count", "contrast", "cosine")
 NEAREST = "5-NN cosine"
 
