@@ -55,6 +55,11 @@ def prepared(path: Path) -> Any:
     return np.asarray(small)
 
 
+def stored_graph(backbone: Backbone) -> bytes:
+    assert isinstance(backbone.network, Pretrained)
+    return backbone.network.graph.numpy().tobytes()
+
+
 def unit(rows: Any) -> Any:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
@@ -94,7 +99,7 @@ def test_preparation_of_the_model_can_be_overridden(folder: Path, tmp_path: Path
     assert wrapped.preparation == corel.images.Preparation(SIZE, "crop", "lanczos", 20, draft=True)
     images = np.random.default_rng(0).random((3, 3, SIZE, SIZE), np.float32)
     mean, deviation = (np.array(each, np.float32).reshape(1, 3, 1, 1) for each in ((0, 0.5, 1), (1, 2, 0.25)))
-    raw = Pretrained.of(graph.check(wrapped.network.graph.numpy().tobytes(), "x", layers=[graph.RAW]))
+    raw = Pretrained.of(graph.check(stored_graph(wrapped), "x", layers=[graph.RAW]))
     assert_allclose(raw.encode(images), unit(expected((images - mean) / deviation)), atol=1e-3)
 
 
@@ -188,8 +193,9 @@ def test_rows_of_the_background_are_found_by_hash(backbone: Backbone, folder: Pa
 
 
 def test_same_photo_twice_counts_once(folder: Path, backbone: Backbone) -> None:
-    files = sorted((folder / "background").iterdir())
-    once, twice = (wrapping.run(backbone.network, backbone.preparation, files * n) for n in (1, 2))
+    files, network = sorted((folder / "background").iterdir()), backbone.network
+    assert isinstance(network, Pretrained)
+    once, twice = (wrapping.run(network, backbone.preparation, files * n) for n in (1, 2))
     assert len(twice.latents) == len(once.latents)
     assert twice.radius == pytest.approx(once.radius)
 
@@ -303,9 +309,10 @@ def test_encoders_and_backgrounds_that_do_not_do_leave_nothing(
 
 
 def test_too_few_photos_are_refused(folder: Path, backbone: Backbone) -> None:
-    files = sorted((folder / "background").iterdir())[:20]
+    files, network = sorted((folder / "background").iterdir())[:20], backbone.network
+    assert isinstance(network, Pretrained)
     with pytest.raises(ValueError, match="at least 50 different items"):
-        wrapping.run(backbone.network, backbone.preparation, files)
+        wrapping.run(network, backbone.preparation, files)
 
 
 @pytest.fixture(scope="module")
@@ -326,7 +333,7 @@ def test_lite0_gives_the_vectors_of_its_own_package(lite0: Backbone) -> None:
         pooled = network.extract_features((images * 255 - 127) / 128).mean(dim=(2, 3))
     wanted = torch.nn.functional.normalize(pooled).numpy()
     tolerance = wrapping.AGREEMENT if lite0.metadata["encoder"]["half-precision weights"] else 1e-4
-    raw = Pretrained.of(graph.check(lite0.network.graph.numpy().tobytes(), "lite0", layers=[graph.RAW]))
+    raw = Pretrained.of(graph.check(stored_graph(lite0), "lite0", layers=[graph.RAW]))
     assert_allclose(raw.encode(images.numpy()), wanted, atol=tolerance)
     assert lite0.background.shape == (80, 1280)
     assert_allclose(np.linalg.norm(lite0.background, axis=1), 1, atol=1e-3)
