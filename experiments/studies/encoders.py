@@ -59,12 +59,11 @@ def _methods(backbone: Backbone, encoder: str, known: Encoded, asked: Encoded) -
     """Name, settings, and the rows that are compared of images to enroll and to score."""
     for method in METHODS:
         if encoder == "shipped" or method != "count":
-            rows = (compared_rows(method, each) for each in (known, asked))
-            yield method, backbone_settings(backbone, method), *rows
+            settings = backbone_settings(backbone, method)
+            yield method, settings, compared_rows(method, known), compared_rows(method, asked)
     if encoder != "shipped":
         head = _head(backbone)
-        latents = (head.encode(each.latents) for each in (known, asked))
-        yield "count (head)", backbone_settings(head, "count"), *latents
+        yield "count (head)", backbone_settings(head, "count"), head.encode(known.latents), head.encode(asked.latents)
 
 
 def _head(backbone: Backbone) -> Backbone:
