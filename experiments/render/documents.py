@@ -24,11 +24,13 @@ from experiments.render import (
     overview,
     speed,
     tables,
+    wrapped,
 )
 from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
-DOCUMENTS = (ROOT / "README.md", DOCS / "reproduction.md", *sorted((DOCS / "reproduction").glob("*.md")))
+PAGES = sorted((DOCS / "reproduction").glob("*.md"))
+DOCUMENTS = (ROOT / "README.md", DOCS / "encoders.md", DOCS / "reproduction.md", *PAGES)
 
 
 def commands() -> str:
@@ -47,6 +49,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
+        wrapped.wrapped,
         methods.methods, methods.folds, methods.seen,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,

@@ -25,6 +25,7 @@ from experiments.render import (
     geometry,
     overview,
     speed,
+    wrapped,
 )
 from measuring.record import record
 
@@ -35,7 +36,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "radius": geometry.radius, "lifetimes": geometry.lifetimes, "control": ablations.control,
     "variability": geometry.variability, "density": geometry.density, "precision": encoders.precision,
     "longer": encoders.longer, "stronger": encoders.stronger, "contrastive": encoders.variants,
-    "benefit": benefit.benefit, "domains": encoders.domains,
+    "benefit": benefit.benefit, "domains": encoders.domains, "encoders": wrapped.wrapped,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
@@ -310,3 +311,22 @@ def test_costs_show_the_default_score_the_spread_of_rounds_and_both_times_of_top
     assert "(warm, as above: 0.25 ms) | 0.9 ms |" in shown
     assert "10 classes of 120: count, no p-values | 70 ms |" in shown
     assert "| – the default: contrast with p-values | 800 ms |" in shown
+
+
+def test_encoders_stand_side_by_side_and_those_that_saw_the_classes_are_marked(tmp_path: Path) -> None:
+    def measured(*names: str) -> dict[str, Any]:
+        each = {"auc": 0.9591, "auc, standard error": 0.0012, "strangers detected": 0.456, "bytes a class": 614400}
+        return {"methods": dict.fromkeys(names, each), "test images": 2000, "classes": 10}
+
+    found = {
+        "lite0 → cifar10, m = 120": measured("contrast", "cosine", "count (head)", "5-NN cosine"),
+        "shipped → imagenette, m = 10": measured("contrast", "cosine", "count", "5-NN cosine"),
+        "lite0 → imagenette, m = 10": measured("contrast", "cosine", "5-NN cosine"),
+    }
+    put(tmp_path, "encoders", found, seen=["lite0 → imagenette"])
+    shown = wrapped.wrapped(tmp_path)
+    same = "0.959 ± 0.001"
+    assert f"| CIFAR-10 | Lite0 | 120 | {same} | {same} | {same} | {same} | 45.6% | 614,400 |" in shown
+    assert f"| Imagenette | Lite0, seen in training | 10 | {same} | {same} | – | {same} |" in shown
+    assert "| Imagenette | shipped | 10 |" in shown
+    assert "Test images: CIFAR-10 2,000, Imagenette 2,000." in shown
