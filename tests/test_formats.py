@@ -18,7 +18,7 @@ import torch
 from corel.backbone import Backbone, shipped
 from corel.gallery import Gallery
 from corel.images import Preparation
-from tests.gallery.test_gallery import coloured
+from tests.gallery.test_gallery import colored
 
 DATA = Path(__file__).with_name("data")
 EXPECTED = json.loads((DATA / "format1.json").read_text())
@@ -45,14 +45,14 @@ def test_another_preparation_is_stored_and_enters_the_digest(tmp_path: Path) -> 
     new.save(tmp_path / "new")
     loaded = Backbone.load(tmp_path / "new")
     assert (loaded.preparation, loaded.digest) == (how, new.digest)
-    pixels = coloured(0, 5, 7)
+    pixels = colored(0, 5, 7)
     unit = (pixels / 255 - np.array(how.mean)) / np.array(how.deviation)
     expected = old.network.encoder(torch.from_numpy(unit.astype(np.float32)).permute(0, 3, 1, 2))
     np.testing.assert_allclose(loaded.encode(pixels), expected.numpy(), rtol=1e-4, atol=1e-5)
 
 
 def check_scores(gallery: Gallery) -> None:
-    found = gallery.score(np.concatenate([coloured(hue, 3, 7) for hue in range(3)]))
+    found = gallery.score(np.concatenate([colored(hue, 3, 7) for hue in range(3)]))
     chosen = [found.classes.index(name) for name in ("green", "red")]
     np.testing.assert_allclose(found.scores[:, chosen], EXPECTED["scores"], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(found.p_values[:, chosen], EXPECTED["p_values"])
@@ -76,8 +76,8 @@ def test_the_first_write_converts_it_and_what_was_there_stays(old: Path) -> None
     with Gallery.open(old, DATA / "format1.safetensors") as gallery, Gallery.open(old, gallery.backbone) as other:
         check_scores(other)
         before = gallery.exemplars("red")
-        assert gallery.enroll("red", coloured(0, 12, 1)).duplicates == 12  # hashes are those of format 1
-        gallery.enroll("blue", coloured(2, 5, 3))
+        assert gallery.enroll("red", colored(0, 12, 1)).duplicates == 12  # hashes are those of format 1
+        gallery.enroll("blue", colored(2, 5, 3))
         gallery.configure(shelf=2, method="contrast")
         for each in (gallery, other):  # one that was open all the time, too
             check_scores(each)
@@ -86,7 +86,7 @@ def test_the_first_write_converts_it_and_what_was_there_stays(old: Path) -> None
         for one, another in zip(before, gallery.exemplars("red"), strict=True):
             assert (one.hash, one.source, one.thumbnail) == (another.hash, another.source, another.thumbnail)
             np.testing.assert_array_equal(one.latent, another.latent)
-        gallery.explain(coloured(0, 1, 9), "red").draw()  # thumbnails of both formats
+        gallery.explain(colored(0, 1, 9), "red").draw()  # thumbnails of both formats
     connection = sqlite3.connect(old)
     assert connection.execute("PRAGMA user_version").fetchone() == (3,)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

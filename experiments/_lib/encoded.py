@@ -23,7 +23,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Train images to enrol, their latents, test latents with labels, and how they are to be scored."""
+    """Train images to enroll, their latents, test latents with labels, and how they are to be scored."""
 
     images: ImageSet
     train: Latents

@@ -15,8 +15,8 @@ from experiments.render.sections import not_run, section
 from experiments.render.tables import markdown
 
 UNTUNED, MATCHED, QUANTILE, BEST = "radius η", "matched radius", "radius of 5%", "best radius"
-NEIGHBOURS = "5 nearest neighbours"
-WAYS = (*(f"{score}, {radius}" for score in SCORES for radius in (UNTUNED, MATCHED, QUANTILE, BEST)), NEIGHBOURS)
+NEIGHBORS = "5 nearest neighbours"
+WAYS = (*(f"{score}, {radius}" for score in SCORES for radius in (UNTUNED, MATCHED, QUANTILE, BEST)), NEIGHBORS)
 
 Measured = dict[str, Any]
 
@@ -82,7 +82,7 @@ def _auc(each: Measured, dataset: str, way: str, m: str, judged: str = "each cla
 
 def _recorded(each: Measured, dataset: str, way: str, m: str) -> str:
     """What a way is called in the record: with the loss the matched radius is η itself, the best one is looked for."""
-    if way == NEIGHBOURS:
+    if way == NEIGHBORS:
         return way
     score, radius = way.split(", ")
     aucs: dict[str, Any] = each["auc"][dataset]

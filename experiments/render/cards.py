@@ -56,7 +56,7 @@ over {seeds} trainings with different seeds, and the authors' published value, o
 
 {licence}
 **Latents are not anonymous.** The file holds the decoder, and latents together with the decoder reconstruct the images
-they came from, blurred but recognisable. It holds {background:,} latents of training images itself. Treat the stored
+they came from, blurred but recognizable. It holds {background:,} latents of training images itself. Treat the stored
 latents of your own images, a gallery's for instance, like the images.
 """
 

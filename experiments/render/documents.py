@@ -24,13 +24,14 @@ from experiments.render import (
     overview,
     speed,
     tables,
+    verdicts,
     wrapped,
 )
 from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "reproduction").glob("*.md"))
-DOCUMENTS = (ROOT / "README.md", DOCS / "encoders.md", DOCS / "reproduction.md", *PAGES)
+DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in ("encoders.md", "verdicts.md", "reproduction.md")), *PAGES)
 
 
 def commands() -> str:
@@ -51,6 +52,7 @@ TABLES: dict[str, Callable[[], str]] = {
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         wrapped.wrapped,
         methods.methods, methods.folds, methods.seen,
+        verdicts.verdicts, verdicts.photographs,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )

@@ -111,13 +111,13 @@ def variability(records: Path) -> Figure:
 
 
 def density(records: Path) -> Figure:
-    """The share of points with as many neighbours within β̂ as promised, against m."""
+    """The share of points with as many neighbors within β̂ as promised, against m."""
     figure, axes = _panels(1, width=7)  # so that 100 and 120 stand apart
     for (name, measured), style in zip(results("density", records).items(), STYLES, strict=False):
         sizes = [int(m) for m in measured]
         axes[0].plot(sizes, [by["share"] for by in measured.values()], style, ms=4, label=name)
     axes[0].axhline(1, color="0.6", lw=1, label="Lemma 1")
-    axes[0].set(xlabel="points m", ylabel="share with m − b + 1\nneighbours within β̂", xscale="log", ylim=(-0.03, 1.05))
+    axes[0].set(xlabel="points m", ylabel="share with m − b + 1\nneighbors within β̂", xscale="log", ylim=(-0.03, 1.05))
     _log_ticks(axes[0], sizes)
     return _finished(figure, axes)
 

@@ -84,20 +84,20 @@ def variability(records: Path = RESULTS) -> str:
 
 
 def density(records: Path = RESULTS) -> str:
-    """The share of points that have the neighbours that Lemma 1 promises, by m."""
+    """The share of points that have the neighbors that Lemma 1 promises, by m."""
     if pending := not_run("density", records=records):
         return pending
     found, config = results("density", records), read("density", records)["config"]
     sizes, b = config["exemplars"], config["batch_size"]
     rows = [[name, *(f"{by[str(m)]['share']:.3f}" for m in sizes)] for name, by in found.items()]
-    rows.append(["neighbours promised", *(f"{m - b + 1:,}" for m in sizes)])
+    rows.append(["neighbors promised", *(f"{m - b + 1:,}" for m in sizes)])
     rows.append(
         [
             "share of the others within β̂, one class",
             *(f"{list(found.values())[-1][str(m)]['within']:.0%}" for m in sizes),
         ]
     )
-    alternative = "Share of points with the promised number of neighbours, against m"
+    alternative = "Share of points with the promised number of neighbors, against m"
     heading = ["m", *(f"{m:,}" for m in sizes)]
     return section(
         "density", records, origin("density", records), markdown(heading, rows), figure("density", alternative)

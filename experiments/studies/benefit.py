@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 
 from corel.backbone import Backbone
 from corel.evaluation import draw_exemplars
-from corel.evaluation._methods import nearest_neighbours
+from corel.evaluation._methods import nearest_neighbors
 from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import Doubles, Encoded, one_vs_all
@@ -37,7 +37,7 @@ DECIDED, RATE = 120, 0.05  # exemplars and rate of the decisions
 WITH, WITHOUT = "with the loss", "without the loss"
 WEIGHTS: dict[str, dict[str, Any]] = {WITH: {}, WITHOUT: {"weight": 0.0}}
 SHARES = (0.02, 0.05, 0.1)
-NEIGHBOURS = "5 nearest neighbours"
+NEIGHBORS = "5 nearest neighbours"
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def scorers(encoded: Encoded, radii: dict[str, float]) -> dict[str, Scorer]:
         for score in SCORES
         for name, radius in radii.items()
     }
-    near = nearest_neighbours(NEIGHBOURS, (encoded.train, encoded.test))
-    return {**ways, NEIGHBOURS: lambda m, draw: near.score(draw_exemplars(encoded.images, m, 0, draw))}
+    near = nearest_neighbors(NEIGHBORS, (encoded.train, encoded.test))
+    return {**ways, NEIGHBORS: lambda m, draw: near.score(draw_exemplars(encoded.images, m, 0, draw))}
 
 
 def at(encoded: Encoded, radius: float) -> Encoded:

@@ -1,6 +1,6 @@
 """Does a decision keep its rate, and what does it detect? CIFAR-10 with the Tiny-ImageNet backbone.
 
-``python -m experiments conformal --data DIR`` enrols m train images of each class, asks for the conformal p-values of
+``python -m experiments conformal --data DIR`` enrolls m train images of each class, asks for the conformal p-values of
 1,000 test images, and repeats that over many draws, for the guarantee is about fresh exemplars too: one bag of 120
 alone varies by about ±.02. It writes experiments/results/conformal.json and docs/figures/conformal.png.
 """
@@ -40,7 +40,7 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Setting:
-    """CIFAR-10 as the backbone sees it: train latents to enrol from, test latents to judge."""
+    """CIFAR-10 as the backbone sees it: train latents to enroll from, test latents to judge."""
 
     backbone: Backbone
     train: Latents

@@ -31,7 +31,7 @@ from experiments._lib.record import read, record
 BACKBONE = "tiny-imagenet-16x10"
 EXEMPLARS = (1, 5, 10, 30, 120, 500)
 JUDGED = (5, 10, 30, 120, 500)  # the choice maximises the mean AUC over these
-FOLDS, TESTED, STRANGE, NEIGHBOURS = 3, 1500, 200, 5
+FOLDS, TESTED, STRANGE, NEIGHBORS = 3, 1500, 200, 5
 WORTH = 0.005  # mean AUC that mirrored views must gain to pay for encoding every image twice
 
 Latents = NDArray[np.float32]
@@ -156,10 +156,10 @@ def measure(fold: Fold, branches: int, eta: float) -> Iterator[dict[str, Any]]:
                 yield {"candidate": candidate, "m": m, **judge(scores, fold.labels)}
 
 
-def nearest_neighbours(fold: Fold) -> Iterator[dict[str, Any]]:
+def nearest_neighbors(fold: Fold) -> Iterator[dict[str, Any]]:
     """The control: minus the mean Euclidean distance to the nearest exemplars."""
     for m in EXEMPLARS:
-        models = [NearestNeighbors(n_neighbors=min(NEIGHBOURS, m)).fit(bag[:m]) for bag in fold.bags[0]]
+        models = [NearestNeighbors(n_neighbors=min(NEIGHBORS, m)).fit(bag[:m]) for bag in fold.bags[0]]
         scores = np.stack([-model.kneighbors(fold.points)[0].mean(1) for model in models], 1)
         yield {"candidate": None, "m": m, **judge(scores, fold.labels)}
 
@@ -179,14 +179,14 @@ def choose(data: Path, backbone: Backbone) -> None:
     """Compare all candidates on all folds and write down what was found."""
     start, rows = time.perf_counter(), []
     for fold in track(folds(data, backbone), "folds", total=FOLDS):
-        rows += [*measure(fold, backbone.branches, backbone.eta), *nearest_neighbours(fold)]
-    table = [summarise(candidate, rows) for candidate in (*CANDIDATES, None)]
+        rows += [*measure(fold, backbone.branches, backbone.eta), *nearest_neighbors(fold)]
+    table = [summarize(candidate, rows) for candidate in (*CANDIDATES, None)]
     results = {
         "candidates": table,
         "best": best(table),
-        "frozen": summarise(FROZEN, rows),
-        "count": summarise(PAPER, rows),
-        "nearest_neighbours": summarise(None, rows),
+        "frozen": summarize(FROZEN, rows),
+        "count": summarize(PAPER, rows),
+        "nearest_neighbours": summarize(None, rows),
     }
     config = {
         "backbone": backbone.digest,
@@ -212,7 +212,7 @@ def best(table: list[dict[str, Any]]) -> dict[str, Any]:
     return mirrored if mirrored["judged"] - plain["judged"] >= WORTH else plain
 
 
-def summarise(candidate: Candidate | None, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def summarize(candidate: Candidate | None, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Means over folds at every m, and over the m that are judged."""
     own = [row for row in rows if row["candidate"] == candidate]
     means = {

@@ -139,7 +139,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 def fold(backbone: Backbone, data: Path, mirrored: bool) -> Encoded:
-    """Part of CIFAR-10's train split to test on and another to enrol from, encoded, and the background likewise."""
+    """Part of CIFAR-10's train split to test on and another to enroll from, encoded, and the background likewise."""
     images = split("cifar10", "train", data)
     order = np.random.default_rng(0).permutation(len(images))
     tests, rest = images.take(order[:TESTED]), images.take(order[TESTED : TESTED + ENROLLABLE])

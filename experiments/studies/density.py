@@ -1,4 +1,4 @@
-"""The theory against practice: how many of m points have the m − b + 1 neighbours within β that Lemma 1 promises.
+"""The theory against practice: how many of m points have the m − b + 1 neighbors within β that Lemma 1 promises.
 
 Lemma 1 speaks of sets whose b-point subsets are all connected within [α, β]; the paper reads it with the mean β̂ over
 batches. Measured on the auxiliary test split, on CIFAR-10's test split and on single classes of CIFAR-10's train split,
@@ -17,7 +17,7 @@ import torch
 
 from corel.backbone import Backbone
 from corel.losses import split_branches
-from corel.theory import diagnose, guaranteed_neighbours
+from corel.theory import diagnose, guaranteed_neighbors
 from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import Doubles, Latents
@@ -39,7 +39,7 @@ def pools(name: str, data: Path) -> Iterator[Any]:
     yield from (images.take(np.flatnonzero(images.labels == label)) for label in range(len(images.classes)))
 
 
-def neighbours(latents: Latents, betas: Doubles) -> Doubles:
+def neighbors(latents: Latents, betas: Doubles) -> Doubles:
     """How many other points lie within β of each point, per branch `[B, m]`."""
     clouds = split_branches(torch.from_numpy(latents), len(betas)).double()
     within = torch.cdist(clouds, clouds, p=1) <= torch.from_numpy(betas)[:, None, None]
@@ -54,8 +54,8 @@ def measure(backbone: Backbone, latents: Latents) -> list[dict[str, float]]:
     rows = []
     for m in EXEMPLARS:
         draws = [latents[rng.choice(len(latents), m, replace=False)] for _ in range(DRAWS)]
-        counts = np.stack([neighbours(draw, betas) for draw in draws])
-        promised = guaranteed_neighbours(m, b)
+        counts = np.stack([neighbors(draw, betas) for draw in draws])
+        promised = guaranteed_neighbors(m, b)
         rows.append({"share": float((counts >= promised).mean()), "within": float(counts.mean() / (m - 1))})
     return rows
 

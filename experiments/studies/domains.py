@@ -1,4 +1,4 @@
-"""Which shipped encoder suits which images: photographs, pictures of clothes in grey, handwritten digits.
+"""Which shipped encoder suits which images: photographs, pictures of clothes in gray, handwritten digits.
 
 ``python -m experiments domains --data DIR`` evaluates every encoder that ships on each kind, with its controls, from as
 many exemplars as the smallest dataset has. Writes experiments/results/domains.json.

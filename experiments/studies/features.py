@@ -4,9 +4,9 @@ python -m experiments features      # a minute of one core; writes experiments/r
 
 A random half of each table is train, the other test. Each class in turn is enrolled by some of its train rows, the
 same for every method, and all test rows are ranked. Ours trains one head a split on all train rows without labels and
-contrasts with them; the detectors see the enrolled rows alone, in the same standardised units, for they have no use for
+contrasts with them; the detectors see the enrolled rows alone, in the same standardized units, for they have no use for
 others. Ours is the preset features for a fixed number of steps, theirs are scikit-learn's defaults. One thing was added
-after a look at the results: LocalOutlierFactor's 20 neighbours are more than there are, so it takes all and does badly;
+after a look at the results: LocalOutlierFactor's 20 neighbors are more than there are, so it takes all and does badly;
 a row with 5 gives it a fair chance.
 """
 
@@ -36,7 +36,7 @@ from experiments._lib.record import record
 
 TABLES: dict[str, Callable[..., Any]] = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris}
 ENROLLED, SPLITS, STEPS = 20, 5, 600
-NEIGHBOURS = (5, ENROLLED - 1)
+NEIGHBORS = (5, ENROLLED - 1)
 CONFIG = TrainConfig.preset("features")
 
 Rows = NDArray[np.float64]
@@ -101,7 +101,7 @@ def _detectors(known: Rows, split: int) -> dict[str, Method]:
 
     return {
         "IsolationForest": method(IsolationForest(random_state=split)),
-        **{f"LocalOutlierFactor, {k} neighbours": method(LocalOutlierFactor(k, novelty=True)) for k in NEIGHBOURS},
+        **{f"LocalOutlierFactor, {k} neighbours": method(LocalOutlierFactor(k, novelty=True)) for k in NEIGHBORS},
         "OneClassSVM": method(OneClassSVM()),
     }
 

@@ -27,14 +27,14 @@ from experiments._lib import command
 from experiments._lib.paths import FIGURES
 
 ETA = 2.0
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#9a9a9a"
+BLUE, ORANGE, GRAY = "#0072b2", "#d55e00", "#9a9a9a"
 
 
 def clumps(sizes: tuple[int, ...], seed: int) -> Tensor:
     """Points in R² in clumps of such sizes: some far too close, some far apart, as an encoder may place them."""
     rng = np.random.default_rng(seed)
-    centres = rng.uniform(-5, 5, (len(sizes), 2))
-    parts = [rng.normal(centre, 0.7, (size, 2)) for centre, size in zip(centres, sizes, strict=True)]
+    centers = rng.uniform(-5, 5, (len(sizes), 2))
+    parts = [rng.normal(center, 0.7, (size, 2)) for center, size in zip(centers, sizes, strict=True)]
     return torch.from_numpy(np.concatenate(parts))
 
 
@@ -64,7 +64,7 @@ def growing() -> Figure:
         panel.set_title(f"balls of radius {distance / 2:g}: {left} components", fontsize=10)
     _draw_bars(bars, deaths)
     for distance in distances:
-        bars.axvline(distance, color=GREY, linewidth=1, linestyle=":")
+        bars.axvline(distance, color=GRAY, linewidth=1, linestyle=":")
     bars.set_title("the barcode: one bar ends at each merging", fontsize=10)
     return figure
 
@@ -95,16 +95,16 @@ def _draw_counting(panel: Axes) -> None:
     exemplars = points[mine]
     _draw_dots(panel, points, "lightgrey", 14)
     _draw_dots(panel, exemplars, BLUE, 22)
-    for star, colour, side in ((exemplars.mean(0), BLUE, 1), (points[60:].mean(0), ORANGE, -1)):
+    for star, color, side in ((exemplars.mean(0), BLUE, 1), (points[60:].mean(0), ORANGE, -1)):
         count = int(((exemplars - star).norm(dim=1) <= ETA).sum())
         x, y = star.tolist()
-        panel.add_patch(Circle((x, y), ETA, fill=False, color=colour, linewidth=1.6))
-        panel.plot(x, y, "*", markersize=11, color=colour, markeredgecolor="black", markeredgewidth=0.6)
+        panel.add_patch(Circle((x, y), ETA, fill=False, color=color, linewidth=1.6))
+        panel.plot(x, y, "*", markersize=11, color=color, markeredgecolor="black", markeredgewidth=0.6)
         # Outside the cloud: beside the ball it would hide points.
         panel.annotate(f"score {count}", (x, y + side * ETA), (x, 0.5 + 0.45 * side), ha="center", va="center",
                        textcoords=("data", "axes fraction"), color="white", fontsize=11,
-                       arrowprops={"arrowstyle": "-", "color": colour},
-                       bbox={"boxstyle": "round", "facecolor": colour, "linewidth": 0})  # fmt: skip
+                       arrowprops={"arrowstyle": "-", "color": color},
+                       bbox={"boxstyle": "round", "facecolor": color, "linewidth": 0})  # fmt: skip
     panel.set_title("new images ★ score by how many\nexemplars of the class (blue) lie within η", fontsize=11)
     _frame(panel)
 
@@ -114,17 +114,17 @@ def _draw_tree(panel: Axes, points: Tensor) -> None:
     edges = merge_edges(points, p=2)
     lengths = (points[edges[:, 0]] - points[edges[:, 1]]).norm(dim=1)
     near = (lengths - ETA).abs() <= 0.1 * ETA
-    for chosen, colour in ((~near, GREY), (near, ORANGE)):
-        panel.add_collection(LineCollection([*points[edges[chosen]].numpy()], colors=colour, linewidths=1.4))
+    for chosen, color in ((~near, GRAY), (near, ORANGE)):
+        panel.add_collection(LineCollection([*points[edges[chosen]].numpy()], colors=color, linewidths=1.4))
     _draw_dots(panel, points, BLUE, 26)
     _frame(panel)
 
 
 def _draw_components(panel: Axes, points: Tensor, distance: float) -> None:
-    for component, colour in zip(_components(points, distance), mpl.color_sequences["tab10"] * 2, strict=False):
+    for component, color in zip(_components(points, distance), mpl.color_sequences["tab10"] * 2, strict=False):
         for x, y in points[component].tolist():
-            panel.add_patch(Circle((x, y), distance / 2, color=colour, alpha=0.25, linewidth=0))
-        _draw_dots(panel, points[component], colour, 18)
+            panel.add_patch(Circle((x, y), distance / 2, color=color, alpha=0.25, linewidth=0))
+        _draw_dots(panel, points[component], color, 18)
     _frame(panel)
 
 
@@ -134,9 +134,9 @@ def _components(points: Tensor, distance: float) -> Iterator[Tensor]:
     yield from (torch.from_numpy(np.flatnonzero(labels == label)) for label in range(count))
 
 
-def _draw_dots(panel: Axes, points: Tensor, colour: ColorType, size: float) -> None:
+def _draw_dots(panel: Axes, points: Tensor, color: ColorType, size: float) -> None:
     x, y = points.T.numpy()
-    panel.scatter(x, y, size, color=colour, linewidths=0, zorder=2)
+    panel.scatter(x, y, size, color=color, linewidths=0, zorder=2)
 
 
 def _draw_bars(axes: Axes, deaths: Tensor) -> None:

@@ -24,7 +24,7 @@ from experiments.render import cards
 SOURCE, NAME = "tiny-imagenet", "tiny-imagenet-contrastive-16x10"
 EXEMPLARS, DRAWS, SHOWN = (10, 120), 5, 120
 THREADS = 2
-CONTROLLED = ("cifar10",)  # neighbours among the exemplars of 200 classes would take longer than all else
+CONTROLLED = ("cifar10",)  # neighbors among the exemplars of 200 classes would take longer than all else
 
 
 def measure(backbone: Backbone, data: Path) -> dict[str, Any]:

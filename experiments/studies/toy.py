@@ -29,12 +29,12 @@ from experiments._lib import command
 from experiments._lib.paths import FIGURES, RESULTS
 from experiments._lib.record import record
 
-COLOURS = ("#0072b2", "#d55e00", "#e69f00")  # one per Gaussian, told apart by colour-blind readers too
+COLOURS = ("#0072b2", "#d55e00", "#e69f00")  # one per Gaussian, told apart by color-blind readers too
 
 
 @dataclass(frozen=True)
 class Toy:
-    """The experiment's settings; for the toy the paper names no optimiser, so section 5's Adam is taken."""
+    """The experiment's settings; for the toy the paper names no optimizer, so section 5's Adam is taken."""
 
     points: int = 1500
     hidden: int = 20
@@ -126,9 +126,9 @@ def draw(shots: Sequence[Snapshot], toy: Toy) -> Figure:
 
 
 def _draw_panel(panel: Axes, shot: Snapshot, eta: float) -> None:
-    for cluster, colour in zip(shot.points.chunk(3), COLOURS, strict=True):
+    for cluster, color in zip(shot.points.chunk(3), COLOURS, strict=True):
         x, y = cluster.T.numpy()
-        panel.scatter(x, y, s=6, c=colour, alpha=0.6, linewidths=0, rasterized=True)
+        panel.scatter(x, y, s=6, c=color, alpha=0.6, linewidths=0, rasterized=True)
     alpha, average, beta = shot.deaths
     deaths = f"$\\hat{{\\alpha}}$ {alpha:.2f}   $\\hat{{\\varepsilon}}$ {average:.2f}   $\\hat{{\\beta}}$ {beta:.2f}"
     panel.set_title(f"{shot.title}\n{deaths}", fontsize=10)

@@ -1,4 +1,4 @@
-"""corel: shape the topology of a learned representation, recognise a class from a handful of examples.
+"""corel: shape the topology of a learned representation, recognize a class from a handful of examples.
 
 The public names are listed in ``__init__.pyi``; each loads its module, and torch, on first use (PEP 562).
 """

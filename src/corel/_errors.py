@@ -6,6 +6,8 @@ own name for it: "--epochs must be at least 1, got 0".
 
 from __future__ import annotations
 
+import warnings
+
 
 class _AnyArgumentError(Exception):
     """An error whose sentence is the argument's name followed by what is wrong with its value, and the fix."""
@@ -33,3 +35,8 @@ class ArgumentError(_AnyArgumentError, ValueError):
 
 class ArgumentTypeError(_AnyArgumentError, TypeError):
     """An argument has a type that cannot be used."""
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn the caller's caller that a public name has another spelling; the old one works for one more release."""
+    warnings.warn(f"{old} is spelled {new} now; the old name goes with the next release", FutureWarning, stacklevel=3)

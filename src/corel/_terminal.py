@@ -24,7 +24,7 @@ class Advance(Protocol):
 
 
 def console() -> Console:
-    """Give the console for messages on standard error, coloured only on a terminal."""
+    """Give the console for messages on standard error, colored only on a terminal."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)

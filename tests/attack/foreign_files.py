@@ -58,7 +58,7 @@ def _measured(path: Path) -> object:
     """What looks at the head of a file alone finds nothing wrong, or nothing at all."""
     with path.open("rb") as file:
         size = pixels(file)
-    return images.shorter_side(path), size, filetype.kind_of(path), fingerprint([path], Preparation(), progress=False)
+    return images.shorter_side(path), size, filetype.file_type(path), fingerprint([path], Preparation(), progress=False)
 
 
 def _image(suffix: str, kind: str, dress: Callable[[bytes], bytes] = bytes, **options: object) -> Attacked:

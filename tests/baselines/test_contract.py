@@ -71,7 +71,7 @@ def test_equal_images_give_finite_scores(baseline: Baseline) -> None:
     assert scores[0] != scores[1]
 
 
-def test_a_blank_class_is_survived_by_contrast_normalisation() -> None:
+def test_a_blank_class_is_survived_by_contrast_normalization() -> None:
     blank = np.full((2, 32, 32, 3), 77, np.uint8)
     scores = DeepSVDD(epochs=1, pretraining_epochs=1).fit(blank).score_samples(blank)
     assert np.isfinite(scores).all()

@@ -14,7 +14,7 @@ from corel.baselines._dirichlet import MOST_CONCENTRATED, fit_dirichlet
 from corel.baselines._shared import ConvDecoder, ConvEncoder
 from corel.baselines.adt import TRANSFORMS, _WideResNet, source_pixels, transform
 from corel.baselines.dagmm import Mixture, energies, estimate
-from corel.baselines.deep_svdd import away_from_zero, normalise_contrast
+from corel.baselines.deep_svdd import away_from_zero, normalize_contrast
 
 
 def parameters(network: nn.Module) -> int:
@@ -114,13 +114,13 @@ def test_energy_of_a_standard_gaussian_at_its_centre() -> None:
 
 
 def test_centre_is_pushed_away_from_zero() -> None:
-    centre = away_from_zero(torch.tensor([-2.0, -0.05, 0.0, 0.05, 2.0]))
-    assert centre.tolist() == pytest.approx([-2.0, -0.1, 0.1, 0.1, 2.0])
+    center = away_from_zero(torch.tensor([-2.0, -0.05, 0.0, 0.05, 2.0]))
+    assert center.tolist() == pytest.approx([-2.0, -0.1, 0.1, 0.1, 2.0])
 
 
-def test_contrast_is_normalised_image_by_image() -> None:
+def test_contrast_is_normalized_image_by_image() -> None:
     images = torch.rand(3, 3, 32, 32) * torch.tensor([1.0, 0.1, 0.0]).reshape(3, 1, 1, 1) + 0.2
-    contrast = normalise_contrast(images)
+    contrast = normalize_contrast(images)
     assert contrast.mean(dim=(1, 2, 3)).tolist() == pytest.approx([0, 0, 0], abs=0.05)
     assert contrast.abs().mean(dim=(1, 2, 3)).tolist()[:2] == pytest.approx([1, 1], abs=1e-4)
     assert torch.isfinite(contrast).all()

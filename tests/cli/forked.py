@@ -24,7 +24,7 @@ STATEMENTS = (("INSERT", 2), ("INSERT", 150), ("INSERT", 300), ("COMMIT", 1))
 
 
 def kill_often(gallery: str, images: str, backbone: str) -> list[dict[str, Any]]:
-    """Kill an enrolment many times, at any moment or soon after its first write."""
+    """Kill an enrollment many times, at any moment or soon after its first write."""
     moments, journal = random.Random(0), Path(f"{gallery}-journal")
     started = time.monotonic()
     os.waitpid(fork("enroll", gallery, "first", images, "--backbone", backbone, "--quiet"), 0)
@@ -43,7 +43,7 @@ def kill_often(gallery: str, images: str, backbone: str) -> list[dict[str, Any]]
 
 
 def kill_inside(gallery: str, images: str) -> list[dict[str, Any]]:
-    """Kill an enrolment inside its transaction, at each of the statements."""
+    """Kill an enrollment inside its transaction, at each of the statements."""
     outcomes = []
     for statement in STATEMENTS:
         before = classes(gallery)
@@ -53,7 +53,7 @@ def kill_inside(gallery: str, images: str) -> list[dict[str, Any]]:
 
 
 def kill_creations(folder: str, images: str, backbone: str) -> list[dict[str, Any]]:
-    """Kill the enrolment that creates a gallery at each of the statements, then try again."""
+    """Kill the enrollment that creates a gallery at each of the statements, then try again."""
     outcomes = []
     for attempt, statement in enumerate(STATEMENTS):
         gallery = f"{folder}/{attempt}"
@@ -65,7 +65,7 @@ def kill_creations(folder: str, images: str, backbone: str) -> list[dict[str, An
 
 
 def enrol_together(gallery: str, images: str, backbone: str) -> dict[str, Any]:
-    """Let two processes create the same gallery and enrol into it."""
+    """Let two processes create the same gallery and enroll into it."""
     options = (images, "--backbone", backbone, "--quiet")
     writers = [fork("enroll", gallery, name, *options) for name in ("one", "two")]
     return {"exits": [wait(writer) for writer in writers], "found": classes(gallery)}

@@ -45,7 +45,10 @@ def test_help_starts_without_torch() -> None:
 
 
 def test_all_commands_are_there() -> None:
-    expected = "demo train data backbone enroll score explain find classes forget evaluate diagnose serve"
+    expected = (
+        "demo train data backbone enroll score select tune explain audit sort unsort watch find classes forget "
+        "evaluate diagnose serve"
+    )
     assert {path[0] for path in all_commands()} == set(expected.split())
 
 

@@ -196,6 +196,20 @@ def test_names_from_standard_input_with_odd_characters(corel: Corel, gallery: Pa
     assert "\t" not in text
 
 
+def test_what_a_folder_beside_standard_input_holds_unread_is_named(
+    corel: Corel, gallery: Path, photos: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    Image.fromarray(hue(0, 1, seed=5)[0]).save(folder / "a.png")
+    (folder / "drawing.svg").write_text("<svg/>")
+    named = f"{next((photos / 'classes' / 'red').iterdir())}\n"
+    said = corel("score", gallery, "-", folder, "--format", "jsonl", stdin=named)
+    assert len(said.stdout.splitlines()) == 2
+    assert "drawing.svg" in said.stderr
+    assert "drawing.svg" in corel("score", gallery, "-", folder, "--strict", stdin=named, exits=2).stderr
+
+
 def test_many_images_are_scored_batch_by_batch_as_all_at_once(
     corel: Corel, gallery: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

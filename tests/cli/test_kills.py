@@ -149,6 +149,21 @@ def _first_batch(partial: Path) -> Any:
         return batches.read_next_batch()
 
 
+def test_an_error_keeps_what_was_scored_before_it(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"x")
+    names = "\n".join(map(str, [*sorted(many.rglob("*.png"))[:256], broken]))
+    out, partial = tmp_path / "rows", tmp_path / "rows.partial"
+    said = corel("score", gallery, "-", "--strict", "--format", "csv", "--out", out, stdin=names, exits=2).stderr
+    assert str(partial) in said.replace("\n", "")
+    assert len(partial.read_text().splitlines()) == 1 + 256
+    assert not out.exists()
+    partial.unlink()
+    said = corel("score", gallery, broken, "--strict", "--format", "csv", "--out", out, exits=2).stderr
+    assert "so far" not in said
+    assert not partial.exists()
+
+
 def test_a_complete_file_leaves_no_partial_one(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
     for style in ("csv", "jsonl", "parquet"):
         (tmp_path / f"rows.{style}.partial").write_bytes(b"")  # of an earlier command that was killed

@@ -174,6 +174,62 @@ def test_bad_input_is_a_sentence(
     assert sentence in corel("watch", gallery, folder, *words, *ONCE, exits=2).stderr
 
 
+def test_a_command_that_fails_is_said_and_the_watch_goes_on(
+    corel: Corel, gallery: Path, folder: Path, tmp_path: Path
+) -> None:
+    put(folder, 2, 2, 155)
+    command = ("watch", gallery, folder, "--out", tmp_path / "r.jsonl", *ONCE, "--on-stranger")
+    assert "there is no program" in corel(*command, "no-such-program", exits=2).stderr
+    with pytest.warns(UserWarning, match="false ended with 1 for"):
+        corel(*command, "false")
+    assert len(rows(tmp_path / "r.jsonl")) == 2
+
+
+def test_files_that_come_while_it_runs_and_an_interruption(gallery: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.jsonl"
+    options = ["--out", str(out), "--settle", "0.1", "--every", "0.1", "--quiet"]
+    put(folder, 0, 1, 190)
+    command = [sys.executable, "-m", "corel", "watch", str(gallery), str(folder), *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible) as process:
+        for count in (1, 3):
+            while process.poll() is None and (not out.exists() or len(rows(out)) < count):
+                time.sleep(0.05)
+            put(folder, 0, 2, 191)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+    assert len(rows(out)) >= 3
+
+
+def interruptible() -> None:
+    """A program that was started in the background ignores Ctrl-C, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": [[1]]},
+        {"files": [[1]]},
+        {"files": 1},
+        {"log_bets": ["a"]},
+        {"scores": [None]},
+        {"start": "a"},
+        {"rows": {}},
+    ],
+)
+def test_a_state_with_other_values_is_refused(
+    corel: Corel, gallery: Path, folder: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    out, state = tmp_path / "r.csv", tmp_path / "r.csv.state"
+    put(folder, 0, 1, 195)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    lines = [json.loads(line) for line in state.read_text().splitlines()]
+    state.write_text("".join(json.dumps(each | change if "rows" in each else each) + "\n" for each in lines))
+    assert "is not the state of a watch" in corel("watch", gallery, folder, "--out", out, *ONCE, exits=2).stderr
+
+
 def test_two_watches_with_one_state_are_refused(gallery: Path, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.csv"
     with (

@@ -60,7 +60,7 @@ def test_enrol_leaves_a_gallery_and_images_for_the_next_command(tmp_path: Path, 
     for file in mine:
         file.write_text("mine")
     for _ in range(2):  # a second demo replaces the first, and nothing else
-        found = demo.enrol(tmp_path, backbone=pretrained, quiet=True)
+        found = demo.enroll(tmp_path, backbone=pretrained, quiet=True)
     assert [file.read_text() for file in mine] == ["mine", "mine"]
     with Gallery.open(found.gallery) as gallery:
         assert list(gallery.classes()) == ["0", "1", "2", "3", "4"]

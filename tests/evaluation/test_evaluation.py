@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder
 from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate, half_interval, remark, shown
-from corel.evaluation._methods import _matching_scale, nearest_neighbours
+from corel.evaluation._methods import _matching_scale, nearest_neighbors
 from corel.images import ImageSet
 from corel.oneclass import OneClass
 
@@ -192,14 +192,14 @@ def test_untrained_latents_are_brought_to_the_scale_of_the_trained() -> None:
         assert shares[0] == pytest.approx(shares[1], abs=2e-3)
 
 
-def test_nearest_neighbours_are_the_mean_of_the_smallest_distances() -> None:
+def test_nearest_neighbors_are_the_mean_of_the_smallest_distances() -> None:
     rng = np.random.default_rng(0)
     train, test = rng.integers(0, 255, (12, 7), np.uint8), rng.integers(0, 255, (4, 7), np.uint8)
     chosen = np.arange(12).reshape(2, 6)
     distances = np.linalg.norm(test[:, None].astype(float) - train[None].astype(float), axis=2)
     expected = [[-np.sort(distances[t, rows])[:5].mean() for rows in chosen] for t in range(4)]
-    np.testing.assert_allclose(nearest_neighbours("pixels", (train, test)).score(chosen), expected, rtol=1e-5)
-    nearest = nearest_neighbours("pixels", (train, test)).score(chosen[:, :2])  # fewer exemplars than neighbours
+    np.testing.assert_allclose(nearest_neighbors("pixels", (train, test)).score(chosen), expected, rtol=1e-5)
+    nearest = nearest_neighbors("pixels", (train, test)).score(chosen[:, :2])  # fewer exemplars than neighbors
     np.testing.assert_allclose(
         nearest, [[-distances[t, rows[:2]].mean() for rows in chosen] for t in range(4)], rtol=1e-5
     )
@@ -239,18 +239,18 @@ def test_the_background_tells_how_empty_the_space_around_an_item_is() -> None:
     rng = np.random.default_rng(0)
     train, test, background = (rng.normal(size=(n, 6)).astype(np.float32) for n in (12, 5, 80))
     chosen = np.arange(12).reshape(2, 6)
-    plain = nearest_neighbours("", (train, test)).score(chosen)
+    plain = nearest_neighbors("", (train, test)).score(chosen)
     distances, _ = NearestNeighbors(n_neighbors=50).fit(background).kneighbors(test)
-    corrected = nearest_neighbours("", (train, test), background).score(chosen)
+    corrected = nearest_neighbors("", (train, test), background).score(chosen)
     np.testing.assert_allclose(corrected, plain + distances.mean(1)[:, None], rtol=1e-4)
 
 
 @pytest.mark.parametrize("m", [3, 8])
-def test_nearest_neighbours_are_scikit_learns(m: int) -> None:
+def test_nearest_neighbors_are_scikit_learns(m: int) -> None:
     rng = np.random.default_rng(0)
     train, test = rng.normal(size=(40, 6)), rng.normal(size=(1100, 6))
     chosen = rng.permutation(40)[: 4 * m].reshape(4, m)
-    found = nearest_neighbours("", (train, test)).score(chosen)
+    found = nearest_neighbors("", (train, test)).score(chosen)
     for rows, column in zip(chosen, found.T, strict=True):
         distances, _ = NearestNeighbors(n_neighbors=min(5, m)).fit(train[rows]).kneighbors(test)
         np.testing.assert_allclose(column, -distances.mean(1), rtol=1e-4)

@@ -19,7 +19,7 @@ from corel.gallery._later import FEWEST, compare_enrollments
 from corel.images import ImageSet
 from corel.oneclass import ClassBank
 
-from .test_gallery import Pixels, coloured, make_backbone
+from .test_gallery import Pixels, colored, make_backbone
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,9 @@ def backbone() -> Backbone:
 def gallery(tmp_path: Path, backbone: Backbone) -> Gallery:
     """Red images with a green and a blue one among them; green ones."""
     opened = Gallery.open(tmp_path / "g", backbone, create=True)
-    wrong = np.concatenate([coloured(0, 30, 1), coloured(1, 1, 7), coloured(2, 1, 8)])
+    wrong = np.concatenate([colored(0, 30, 1), colored(1, 1, 7), colored(2, 1, 8)])
     opened.enroll("red", named(wrong, "reds"))
-    opened.enroll("green", named(coloured(1, 30, 2), "greens"))
+    opened.enroll("green", named(colored(1, 30, 2), "greens"))
     return opened
 
 
@@ -69,7 +69,7 @@ def test_scores_and_gaps_are_those_of_the_definition(gallery: Gallery, backbone:
 
 def test_a_class_of_one_and_a_class_of_equals(tmp_path: Path, backbone: Backbone) -> None:
     with Gallery.open(tmp_path / "one", backbone, create=True) as opened:
-        opened.enroll("one", coloured(0, 1, 1))
+        opened.enroll("one", colored(0, 1, 1))
         (only,) = opened.audit("one").fits
         assert (only.gap, only.odd, only.position) == (0.0, False, 1)
 
@@ -107,7 +107,7 @@ def recompressed(pixels: Pixels) -> Pixels:
 def test_an_enrollment_of_other_images_is_told_from_one_of_the_same(tmp_path: Path, backbone: Backbone) -> None:
     with Gallery.open(tmp_path / "g", backbone, create=True) as opened:
         for hue, seed in ((0, 1), (0, 2), (2, 3)):
-            opened.enroll("red", coloured(hue, 20, seed))
+            opened.enroll("red", colored(hue, 20, seed))
             opened._store._connection.execute(  # type: ignore[union-attr]
                 "UPDATE exemplar SET enrolled = ? WHERE enrolled > '2026'", (f"2000-01-0{seed}",)
             )
@@ -170,7 +170,7 @@ def test_a_wrong_choice_forgets_nothing(gallery: Gallery, which: list[str | int]
 
 
 def test_a_name_that_two_exemplars_have_is_refused(gallery: Gallery) -> None:
-    gallery.enroll("red", replace(named(coloured(0, 1, 77), "more"), names=["more/3.png"]))
+    gallery.enroll("red", replace(named(colored(0, 1, 77), "more"), names=["more/3.png"]))
     with pytest.raises(ValueError, match=r"2 exemplars match '3.png'; name one by its hash"):
         gallery.forget("red", ["3.png"])
     assert gallery.forget("red", ["more/3.png"]) == 1

@@ -17,7 +17,7 @@ from corel.gallery._comparison import Comparison, compare
 from corel.gallery._store import Exemplar
 from corel.oneclass import ClassBank
 
-from .test_gallery import coloured, make_backbone
+from .test_gallery import colored, make_backbone
 
 BACKBONE = make_backbone(0)
 
@@ -26,7 +26,7 @@ BACKBONE = make_backbone(0)
 def gallery(tmp_path: Path) -> Gallery:
     gallery = Gallery.open(tmp_path / "hues.gallery", BACKBONE, create=True)
     for hue, (name, count) in enumerate({"red": 40, "green": 30, "blue": 20}.items()):
-        gallery.enroll(name, coloured(hue, count, hue + 1))
+        gallery.enroll(name, colored(hue, count, hue + 1))
     return gallery
 
 
@@ -35,7 +35,7 @@ def bars(axes: Axes) -> list[Rectangle]:
 
 
 def test_the_bars_are_the_sums_that_decide(gallery: Gallery) -> None:
-    new = coloured(1, 1, 9)
+    new = colored(1, 1, 9)
     found, scores = gallery.explain(new), gallery.score(new)
     assert found.verdict == scores.decide()[0]
     assert found.name == found.verdict.likeliest == "green"
@@ -53,16 +53,16 @@ def test_the_bars_are_the_sums_that_decide(gallery: Gallery) -> None:
 
 
 def test_the_class_asked_about_stands_beside_the_likeliest(gallery: Gallery) -> None:
-    found = gallery.explain(coloured(0, 1, 9), "blue")
+    found = gallery.explain(colored(0, 1, 9), "blue")
     assert [(each.name, each.role) for each in found.comparisons] == [("blue", "asked about"), ("red", "the likeliest")]
     assert found.name == "blue"
-    assert found.score == gallery.score(coloured(0, 1, 9)).scores[0, 0]
+    assert found.score == gallery.score(colored(0, 1, 9)).scores[0, 0]
     with pytest.raises(ValueError, match="no class 'violet'"):
-        gallery.explain(coloured(0, 1, 9), "violet")
+        gallery.explain(colored(0, 1, 9), "violet")
 
 
 def test_only_the_expert_reads_of_branches_and_radii(gallery: Gallery) -> None:
-    found = gallery.explain(coloured(0, 1, 9), "red")
+    found = gallery.explain(colored(0, 1, 9), "red")
     assert not {"branch", "radius"} & words_of(found, expert=False)
     assert {"branch", "radius"} <= words_of(found, expert=True)
     assert str(found).splitlines()[0] == f"Verdict: {found.verdict}"
@@ -75,8 +75,8 @@ def words_of(found: Explanation, *, expert: bool) -> set[str]:
 
 def test_one_class_has_no_runner_up_and_a_far_image_no_voters(tmp_path: Path) -> None:
     with Gallery.open(tmp_path / "g", BACKBONE, create=True) as gallery:
-        gallery.enroll("red", coloured(0, 1, 1))
-        found = gallery.explain(coloured(2, 1, 2))
+        gallery.enroll("red", colored(0, 1, 1))
+        found = gallery.explain(colored(2, 1, 2))
         assert [each.role for each in found.comparisons] == ["the likeliest"]
         found.draw().savefig(tmp_path / "why.png")
     nothing = Comparison("red", found.exemplars, np.zeros(1), np.zeros(1), 1.0)

@@ -1,4 +1,4 @@
-"""The gallery: enrolled images are recognised, forgotten ones are not, and each decision keeps its promise."""
+"""The gallery: enrolled images are recognized, forgotten ones are not, and each decision keeps its promise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from corel.oneclass import ClassBank
 Pixels = NDArray[np.uint8]
 
 
-def coloured(hue: int, count: int, seed: int) -> Pixels:
+def colored(hue: int, count: int, seed: int) -> Pixels:
     """Images with one strong channel, so that even an untrained encoder tells the hues apart."""
     random = np.random.default_rng(seed)
     pixels = random.integers(0, 60, (count, 8, 8, 3))
@@ -39,7 +39,7 @@ def coloured(hue: int, count: int, seed: int) -> Pixels:
 def make_backbone(seed: int) -> Backbone:
     torch.manual_seed(seed)
     network = Autoencoder(branches=4, branch_dim=2, width=4, image_size=8)
-    auxiliary = np.concatenate([coloured(hue, 60, 100 + hue) for hue in range(3)])
+    auxiliary = np.concatenate([colored(hue, 60, 100 + hue) for hue in range(3)])
     latents = network.encode(auxiliary).numpy()
     spread = float(np.abs(latents[::2] - latents[1::2]).sum(1).mean()) / 4
     background = latents.astype(np.float16).astype(np.float32)
@@ -55,14 +55,14 @@ def backbone() -> Backbone:
 def path(tmp_path: Path, backbone: Backbone) -> Path:
     path = tmp_path / "hues.gallery"
     with Gallery.open(path, backbone, create=True) as gallery:
-        gallery.enroll("red", coloured(0, 40, 1))
-        gallery.enroll("green", coloured(1, 30, 2))
+        gallery.enroll("red", colored(0, 40, 1))
+        gallery.enroll("green", colored(1, 30, 2))
     return path
 
 
 def test_scores_are_those_of_the_bank_of_its_exemplars(path: Path, backbone: Backbone) -> None:
-    bags = [backbone.encode(coloured(1, 30, 2)), backbone.encode(coloured(0, 40, 1))]  # alphabetical
-    new = coloured(0, 7, 3)
+    bags = [backbone.encode(colored(1, 30, 2)), backbone.encode(colored(0, 40, 1))]  # alphabetical
+    new = colored(0, 7, 3)
     bank = ClassBank.of(bags, branches=4, radius=backbone.eta, background=backbone.background)
     with Gallery.open(path, backbone) as gallery:
         found = gallery.score(new)
@@ -71,39 +71,39 @@ def test_scores_are_those_of_the_bank_of_its_exemplars(path: Path, backbone: Bac
     np.testing.assert_array_equal(found.p_values, bank.p_values(backbone.encode(new)))
 
 
-def test_each_hue_is_recognised_and_a_third_is_none_of_them(path: Path, backbone: Backbone) -> None:
+def test_each_hue_is_recognized_and_a_third_is_none_of_them(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         for hue, name in enumerate(("red", "green")):
-            sets = gallery.classify(coloured(hue, 50, 4), rate=0.05)
+            sets = gallery.classify(colored(hue, 50, 4), rate=0.05)
             assert np.mean([each == (name,) for each in sets]) >= 0.8
-        assert np.mean([each == () for each in gallery.classify(coloured(2, 50, 5), rate=0.05)]) >= 0.8
+        assert np.mean([each == () for each in gallery.classify(colored(2, 50, 5), rate=0.05)]) >= 0.8
 
 
 def test_a_small_class_is_named_where_it_is_meant(tmp_path: Path, backbone: Backbone) -> None:
     """Classes are ranked as if all were as large as the largest."""
     with Gallery.open(tmp_path / "uneven", backbone, create=True) as gallery:
-        gallery.enroll("red", coloured(0, 80, 1))
-        gallery.enroll("green", coloured(1, 5, 2))
-        found = gallery.score(coloured(1, 40, 3))
+        gallery.enroll("red", colored(0, 80, 1))
+        gallery.enroll("green", colored(1, 5, 2))
+        found = gallery.score(colored(1, 40, 3))
     green = found.classes.index("green")
     assert (found.ranking(0.05)[:, 0] == green).mean() > 0.9
-    bags = [backbone.encode(coloured(1, 5, 2)), backbone.encode(coloured(0, 80, 1))]
+    bags = [backbone.encode(colored(1, 5, 2)), backbone.encode(colored(0, 80, 1))]
     bank = ClassBank.of(bags, branches=4, radius=backbone.eta, background=backbone.background)
-    np.testing.assert_allclose(found.likeness, bank.likeness(backbone.encode(coloured(1, 40, 3))), rtol=1e-6)
+    np.testing.assert_allclose(found.likeness, bank.likeness(backbone.encode(colored(1, 40, 3))), rtol=1e-6)
 
 
 def test_a_backbone_that_cannot_be_scored_enrols_nothing(tmp_path: Path, backbone: Backbone) -> None:
     with Gallery.open(tmp_path / "other", replace(backbone, p=2.0), create=True) as gallery:
         with pytest.raises(ValueError, match="train with p=1"):
-            gallery.enroll("red", coloured(0, 5, 1))
+            gallery.enroll("red", colored(0, 5, 1))
         assert gallery.classes() == {}
 
 
 def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
-        found = gallery.score(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]))
-        with pytest.warns(UserWarning, match="70 exemplars cannot support rate=0.001.*Enrol at least 999"):
-            sets = gallery.classify(np.concatenate([coloured(hue, 20, 6) for hue in range(3)]), rate=0.001)
+        found = gallery.score(np.concatenate([colored(hue, 20, 6) for hue in range(3)]))
+        with pytest.warns(UserWarning, match="70 exemplars cannot support rate=0.001.*Enroll at least 999"):
+            sets = gallery.classify(np.concatenate([colored(hue, 20, 6) for hue in range(3)]), rate=0.001)
     assert sets == found.prediction_sets(0.001)
     assert all(set(each) == {"red", "green"} for each in sets)  # no class is large enough to reject at 0.1%
     for rate in (0.001, 0.1, 0.9):
@@ -117,17 +117,17 @@ def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Pa
 def test_a_rate_that_is_none_is_refused(path: Path, backbone: Backbone, rate: float) -> None:
     with Gallery.open(path, backbone) as gallery:
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
-            gallery.classify(coloured(0, 1, 3), rate=rate)
+            gallery.classify(colored(0, 1, 3), rate=rate)
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
-            gallery.score(coloured(0, 1, 3)).prediction_sets(rate)
+            gallery.score(colored(0, 1, 3)).prediction_sets(rate)
 
 
 def test_duplicates_by_content_are_counted_and_skipped(path: Path, backbone: Backbone, tmp_path: Path) -> None:
-    first = coloured(0, 40, 1)[:1]
+    first = colored(0, 40, 1)[:1]
     Image.fromarray(first[0]).save(tmp_path / "copy.png")
     Image.fromarray(first[0]).save(tmp_path / "copy.bmp")
     with Gallery.open(path, backbone) as gallery:
-        assert gallery.enroll("red", np.concatenate([coloured(0, 40, 1), coloured(0, 2, 9)])).duplicates == 40
+        assert gallery.enroll("red", np.concatenate([colored(0, 40, 1), colored(0, 2, 9)])).duplicates == 40
         saved = gallery.enroll("red", [tmp_path / "copy.png", tmp_path / "copy.bmp"])
         assert (saved.added, saved.duplicates) == ({"red": 0}, 2)
         other = gallery.enroll("other", [tmp_path / "copy.png", tmp_path / "copy.bmp"])
@@ -136,17 +136,17 @@ def test_duplicates_by_content_are_counted_and_skipped(path: Path, backbone: Bac
 
 
 def test_labelled_images_enrol_under_their_own_names(tmp_path: Path, backbone: Backbone) -> None:
-    pixels = np.concatenate([coloured(0, 3, 1), coloured(1, 2, 2)])
+    pixels = np.concatenate([colored(0, 3, 1), colored(1, 2, 2)])
     labelled = ImageSet(pixels, np.array([0, 0, 0, 2, 2]), ("red", "empty", "green"), list("abcde"), "here")
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
         assert gallery.enroll(None, labelled).added == {"red": 3, "green": 2}
         assert [each.source for each in gallery.exemplars("green")] == ["d", "e"]
         with pytest.raises(ValueError, match="no labels"):
-            gallery.enroll(None, coloured(0, 3, 1))
+            gallery.enroll(None, colored(0, 3, 1))
 
 
 def test_a_label_with_a_slash_enrols_with_a_dash(tmp_path: Path, backbone: Backbone) -> None:
-    shirts = ImageSet(coloured(0, 2, 1), np.array([0, 0]), ("T-shirt/top",), list("ab"), "here")
+    shirts = ImageSet(colored(0, 2, 1), np.array([0, 0]), ("T-shirt/top",), list("ab"), "here")
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
         assert gallery.enroll(None, shirts).added == {"T-shirt-top": 2}
 
@@ -155,21 +155,21 @@ def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> 
     with Gallery.open(path, backbone) as gallery:
         thumbnail = gallery.exemplars("red")[3].thumbnail
     assert thumbnail is not None
-    shown, enrolled = np.asarray(Image.open(io.BytesIO(thumbnail))), coloured(0, 40, 1)[3]
+    shown, enrolled = np.asarray(Image.open(io.BytesIO(thumbnail))), colored(0, 40, 1)[3]
     assert shown.shape == enrolled.shape
     assert np.abs(shown.mean(axis=(0, 1)) - enrolled.mean(axis=(0, 1))).max() < 12  # it is compressed
 
 
 def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, backbone: Backbone) -> None:
-    new = coloured(0, 9, 3)
+    new = colored(0, 9, 3)
     with Gallery.open(path, backbone) as gallery:
         gallery.score(new)  # what was kept ready must be dropped
         forgotten = [each.hash[:12] for each in gallery.exemplars("red")[10:]]
         assert gallery.forget("red", forgotten) == 30
         after = gallery.score(new)
     with Gallery.open(path.with_name("other"), backbone, create=True) as other:
-        other.enroll("red", coloured(0, 40, 1)[:10])
-        other.enroll("green", coloured(1, 30, 2))
+        other.enroll("red", colored(0, 40, 1)[:10])
+        other.enroll("green", colored(1, 30, 2))
         expected = other.score(new)
     np.testing.assert_array_equal(after.scores, expected.scores)
     np.testing.assert_array_equal(after.p_values, expected.p_values)
@@ -177,9 +177,9 @@ def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, ba
 
 def test_another_process_s_change_is_seen(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as mine, Gallery.open(path) as other:
-        assert mine.score(coloured(0, 1, 3)).classes == ("green", "red")
+        assert mine.score(colored(0, 1, 3)).classes == ("green", "red")
         other.forget("green")  # without a backbone: forgetting needs none
-        assert mine.score(coloured(0, 1, 3)).classes == ("red",)
+        assert mine.score(colored(0, 1, 3)).classes == ("red",)
 
 
 def test_forgetting_is_all_or_nothing(path: Path, backbone: Backbone) -> None:
@@ -196,15 +196,15 @@ def test_forgetting_is_all_or_nothing(path: Path, backbone: Backbone) -> None:
 
 
 def test_explanation_names_the_exemplars_within_the_radius(path: Path, backbone: Backbone) -> None:
-    new = coloured(0, 1, 3)
+    new = colored(0, 1, 3)
     with Gallery.open(path, backbone) as gallery:
         found = gallery.explain(new, "red")
         scores = gallery.score(new)
     assert found.score == scores.scores[0, 1]
     assert found.p_value == scores.p_values[0, 1]
-    z, bag = (backbone.encode(images).reshape(-1, 4, 2) for images in (new, coloured(0, 40, 1)))
+    z, bag = (backbone.encode(images).reshape(-1, 4, 2) for images in (new, colored(0, 40, 1)))
     distances = np.abs(bag - z).sum(2)
-    for branch, voters in enumerate(found.votes.neighbours):
+    for branch, voters in enumerate(found.votes.neighbors):
         inside = np.flatnonzero(distances[:, branch] <= backbone.eta)
         assert sorted(voters) == inside.tolist()
         assert found.votes.counts[branch] == len(inside)
@@ -213,11 +213,11 @@ def test_explanation_names_the_exemplars_within_the_radius(path: Path, backbone:
 
 def test_the_expert_s_picture_shows_the_voters_of_each_branch(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
-        found = gallery.explain(coloured(0, 1, 3), "red")
+        found = gallery.explain(colored(0, 1, 3), "red")
     item, voters, shares = found.draw(expert=True).axes
     np.testing.assert_array_equal(item.images[0].get_array(), found.value)
     canvas = np.asarray(voters.images[0].get_array())
-    nearest = found.exemplars[found.votes.neighbours[2][0]]
+    nearest = found.exemplars[found.votes.neighbors[2][0]]
     assert nearest.thumbnail is not None
     shown = canvas[2 * 10 : 2 * 10 + 8, :8]  # the third row of 8 pixels and a gap of 2
     np.testing.assert_array_equal(shown, np.asarray(Image.open(io.BytesIO(nearest.thumbnail))))
@@ -234,18 +234,18 @@ def test_the_wrong_backbone_is_refused(path: Path) -> None:
     with pytest.raises(ValueError, match="was made with the backbone unnamed"):
         Gallery.open(path, other)
     with Gallery.open(path) as gallery, pytest.raises(FileNotFoundError, match="backbone= in Python"):
-        gallery.score(coloured(0, 1, 3))
+        gallery.score(colored(0, 1, 3))
 
 
 def test_a_gallery_finds_its_backbone_by_path(tmp_path: Path, backbone: Backbone) -> None:
     backbone.save(tmp_path / "b.safetensors")
     with Gallery.open(tmp_path / "g", tmp_path / "b.safetensors", create=True) as gallery:
-        gallery.enroll("red", coloured(0, 5, 1))
+        gallery.enroll("red", colored(0, 5, 1))
     with Gallery.open(tmp_path / "g") as gallery:
         assert gallery.backbone.digest == backbone.digest
     make_backbone(1).save(tmp_path / "b.safetensors")  # another one in its place
     with Gallery.open(tmp_path / "g") as gallery, pytest.raises(FileNotFoundError, match="is not where it was"):
-        gallery.score(coloured(0, 1, 3))
+        gallery.score(colored(0, 1, 3))
     with pytest.raises(ValueError, match="was made with the backbone"):
         Gallery.open(tmp_path / "g", tmp_path / "b.safetensors")
 
@@ -255,15 +255,15 @@ def test_bad_input_is_a_sentence_and_changes_nothing(path: Path, backbone: Backb
     (tmp_path / "text.png").write_text("not an image")
     with Gallery.open(path, backbone) as gallery:
         with pytest.raises(ValueError, match="cannot name a class"):
-            gallery.enroll("../red", coloured(0, 1, 3))
+            gallery.enroll("../red", colored(0, 1, 3))
         with pytest.raises(ValueError, match=r"text\.png"):
             gallery.enroll("red", [tmp_path / "text.png"])
         with pytest.raises(ValueError, match="image"):
             gallery.enroll("red", np.empty((0, 8, 8, 3), np.uint8))
         with pytest.raises(ValueError, match="did you mean 'green'"):
-            gallery.explain(coloured(0, 1, 3), "greeen")
+            gallery.explain(colored(0, 1, 3), "greeen")
         with pytest.raises(ValueError, match="one image"):
-            gallery.explain(coloured(0, 2, 3), "green")
+            gallery.explain(colored(0, 2, 3), "green")
     assert path.read_bytes() == before
 
 
@@ -312,10 +312,10 @@ def test_a_closed_gallery_says_so(path: Path) -> None:
 
 
 def test_threads_share_a_gallery_and_each_sees_whole_enrollments(path: Path, backbone: Backbone) -> None:
-    asked = coloured(0, 3, 3)
+    asked = colored(0, 3, 3)
     with Gallery.open(path, backbone) as gallery, ThreadPoolExecutor(4) as pool:
         expected = gallery.score(asked).scores[:, 1]  # red
-        enrolled = [pool.submit(gallery.enroll, f"hue {i}", coloured(i % 3, 5, 20 + i)) for i in range(6)]
+        enrolled = [pool.submit(gallery.enroll, f"hue {i}", colored(i % 3, 5, 20 + i)) for i in range(6)]
         scored = [pool.submit(gallery.score, asked) for _ in range(10)]
         forgotten = pool.submit(gallery.forget, "green")
         assert all(each.result().duplicates == 0 for each in enrolled)
@@ -340,15 +340,15 @@ def test_an_enrollment_reads_only_what_is_new(path: Path, backbone: Backbone, mo
 
         monkeypatch.setattr(gallery._store, "changes", counted)
         for _ in range(2):
-            gallery.score(coloured(0, 1, 3))
-        other.enroll("blue", coloured(2, 7, 4))
-        found = gallery.score(coloured(2, 4, 5))
+            gallery.score(colored(0, 1, 3))
+        other.enroll("blue", colored(2, 7, 4))
+        found = gallery.score(colored(2, 4, 5))
         other.forget("red")
-        assert gallery.score(coloured(0, 1, 3)).classes == ("blue", "green")
+        assert gallery.score(colored(0, 1, 3)).classes == ("blue", "green")
     assert read == [70, 7, 0]
     with Gallery.open(path, backbone) as fresh:
         np.testing.assert_array_equal(
-            fresh.score(coloured(2, 4, 5)).scores, found.scores[:, [found.classes.index(c) for c in ("blue", "green")]]
+            fresh.score(colored(2, 4, 5)).scores, found.scores[:, [found.classes.index(c) for c in ("blue", "green")]]
         )
 
 
@@ -357,9 +357,9 @@ def test_an_enrollment_larger_than_memory_is_spooled_to_a_file(
 ) -> None:
     monkeypatch.setattr("corel.gallery._spool.IN_MEMORY", 1000)
     with Gallery.open(path, backbone) as gallery:
-        assert gallery.enroll("blue", coloured(2, 300, 4)).added == {"blue": 300}
+        assert gallery.enroll("blue", colored(2, 300, 4)).added == {"blue": 300}
         found = gallery.exemplars("blue")
-        np.testing.assert_allclose(np.stack([each.latent for each in found]), backbone.encode(coloured(2, 300, 4)))
+        np.testing.assert_allclose(np.stack([each.latent for each in found]), backbone.encode(colored(2, 300, 4)))
     assert sorted(each.name for each in path.parent.iterdir()) == [path.name]  # the file is gone
 
 
@@ -377,12 +377,12 @@ def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> 
         Gallery.open(tmp_path / "g", backbone, create=True) as gallery,
         pytest.raises(ValueError, match="enroll a class first"),
     ):
-        gallery.score(coloured(0, 1, 3))
+        gallery.score(colored(0, 1, 3))
 
 
 def test_a_verdict_is_stranger_if_and_only_if_its_p_value_is_at_most_the_rate(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
-        images = np.concatenate([coloured(hue, 12, 7) for hue in range(3)])
+        images = np.concatenate([colored(hue, 12, 7) for hue in range(3)])
         found = gallery.score(images)
         for rate in (0.05, 0.2):
             verdicts = found.decide(rate)
@@ -406,21 +406,21 @@ def test_a_gallery_survives_features_that_are_added_to_its_backbone(tmp_path: Pa
     """The shipped encoder had no pooled features once: galleries know it by the digest it had without them."""
     torch.manual_seed(0)
     network = ResidualNetwork(branches=2, branch_dim=3, width=4, image_size=8)
-    auxiliary = np.concatenate([coloured(hue, 30, 100 + hue) for hue in range(3)])
+    auxiliary = np.concatenate([colored(hue, 30, 100 + hue) for hue in range(3)])
     latents, features = (part.numpy() for part in network.eval().embed(auxiliary))
     older = Backbone(network, "contrastive", 1.0, 1.0, 30, np.ones((2, 3), np.float32), latents, {})
     file, path = tmp_path / "b.safetensors", tmp_path / "old.gallery"
     older.save(file)
     with Gallery.open(path, file, create=True) as gallery:
-        gallery.enroll("red", coloured(0, 20, 1))
-        expected = gallery.score(coloured(0, 5, 2)).scores
+        gallery.enroll("red", colored(0, 20, 1))
+        expected = gallery.score(colored(0, 5, 2)).scores
     newer = replace(Backbone.load(file), pooled_background=features)
     assert newer.digests == (newer.digest, older.digest)
     newer.save(file)
     with Gallery.open(path) as gallery:
         assert gallery.backbone.pooled_background is not None
-        np.testing.assert_array_equal(gallery.score(coloured(0, 5, 2)).scores, expected)
-        gallery.enroll("red", coloured(0, 20, 3))
+        np.testing.assert_array_equal(gallery.score(colored(0, 5, 2)).scores, expected)
+        gallery.enroll("red", colored(0, 20, 3))
         assert gallery.classes() == {"red": 40}
     other = replace(newer, eta=2.0)
     with pytest.raises(ValueError, match="was made with the backbone"):
@@ -489,12 +489,12 @@ def test_a_gallery_that_stores_no_score_keeps_contrast(tmp_path: Path) -> None:
 
 def test_views_are_stored_and_averaged(tmp_path: Path, backbone: Backbone) -> None:
     """An image and its mirror image are one to a gallery that sees both; nobody can change that later."""
-    path, images = tmp_path / "mirror.gallery", coloured(0, 30, 1)
+    path, images = tmp_path / "mirror.gallery", colored(0, 30, 1)
     with Gallery.open(path, backbone, create=True, views="mirror") as gallery:
         gallery.enroll("red", images)
     with Gallery.open(path, backbone) as gallery:
         assert gallery.views == "mirror"
-        new = coloured(0, 5, 9)
+        new = colored(0, 5, 9)
         straight, mirrored = (gallery.score(each).scores for each in (new, np.ascontiguousarray(new[:, :, ::-1])))
         np.testing.assert_allclose(straight, mirrored, rtol=1e-6)
         expected = (backbone.encode(images) + backbone.encode(np.ascontiguousarray(images[:, :, ::-1]))) / 2
@@ -510,15 +510,15 @@ def test_views_of_a_gallery_made_meanwhile(tmp_path: Path, backbone: Backbone) -
         Gallery.open(path, backbone, create=True) as one,
         Gallery.open(path, backbone, create=True, views="mirror") as two,
     ):
-        one.enroll("red", coloured(0, 20, 1))
+        one.enroll("red", colored(0, 20, 1))
         with pytest.raises(ValueError, match="views"):
-            two.enroll("green", coloured(1, 20, 2))
+            two.enroll("green", colored(1, 20, 2))
         assert one.classes() == {"red": 20}
 
 
 @pytest.mark.parametrize(("name", "count"), corel.images.VIEWS.items())
 def test_views_have_the_size_of_the_image(name: str, count: int) -> None:
-    images = coloured(1, 3, 0)
+    images = colored(1, 3, 0)
     seen = list(corel.images.views_of(images, name))
     assert len(seen) == count
     assert all(each.shape == images.shape and each.dtype == np.uint8 for each in seen)

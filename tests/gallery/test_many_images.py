@@ -12,7 +12,7 @@ from corel.gallery import Gallery, Selection
 from corel.gallery._assessment import split_scores
 from corel.oneclass import ClassBank, Split, strict_limit
 
-from .test_gallery import coloured, make_backbone
+from .test_gallery import colored, make_backbone
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +24,13 @@ def backbone() -> Backbone:
 def path(tmp_path_factory: pytest.TempPathFactory, backbone: Backbone) -> Path:
     path = tmp_path_factory.mktemp("many") / "hues.gallery"
     with Gallery.open(path, backbone, create=True) as gallery:
-        gallery.enroll("red", coloured(0, 80, 1))
-        gallery.enroll("green", coloured(1, 60, 2))
+        gallery.enroll("red", colored(0, 80, 1))
+        gallery.enroll("green", colored(1, 60, 2))
     return path
 
 
 def test_scores_of_a_split_are_those_of_the_exemplars_by_hash(path: Path, backbone: Backbone) -> None:
-    images = coloured(0, 9, 3)
+    images = colored(0, 9, 3)
     with Gallery.open(path, backbone) as gallery:
         found, split = gallery.score(images, held_out=60), gallery.split(60)
         hashes = [each.hash for name in gallery.classes() for each in gallery.exemplars(name)]
@@ -46,16 +46,16 @@ def test_scores_of_a_split_are_those_of_the_exemplars_by_hash(path: Path, backbo
 
 def test_a_split_does_not_depend_on_the_order_of_enrollment(path: Path, backbone: Backbone, tmp_path: Path) -> None:
     with Gallery.open(tmp_path / "other", backbone, create=True) as gallery:
-        gallery.enroll("green", coloured(1, 60, 2)[::-1].copy())
-        gallery.enroll("red", coloured(0, 80, 1)[40:])
-        gallery.enroll("red", coloured(0, 80, 1))
+        gallery.enroll("green", colored(1, 60, 2)[::-1].copy())
+        gallery.enroll("red", colored(0, 80, 1)[40:])
+        gallery.enroll("red", colored(0, 80, 1))
         other = gallery.split()
     with Gallery.open(path, backbone) as gallery:
         np.testing.assert_array_equal(gallery.split().calibration, other.calibration)
 
 
 def test_with_a_confidence_the_limit_is_stricter_than_the_rate(path: Path, backbone: Backbone) -> None:
-    images = np.concatenate([coloured(hue, 40, 5 + hue) for hue in range(3)])
+    images = np.concatenate([colored(hue, 40, 5 + hue) for hue in range(3)])
     with Gallery.open(path, backbone) as gallery:
         verdicts = gallery.recognize(images, 0.05, 0.95)
         held_out = gallery.calibrating(0.05, 0.95)
@@ -71,15 +71,15 @@ def test_with_a_confidence_the_limit_is_stricter_than_the_rate(path: Path, backb
 def test_a_confidence_that_the_exemplars_cannot_give_is_refused(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         with pytest.raises(ValueError, match=r"of 0.95 in a rate of 0.01 needs at least 299 exemplars that calibrate"):
-            gallery.recognize(coloured(0, 2, 3), 0.01, 0.95)
+            gallery.recognize(colored(0, 2, 3), 0.01, 0.95)
         with pytest.raises(ValueError, match="needs exemplars that only calibrate"):
-            gallery.score(coloured(0, 2, 3)).decide(0.05, 0.95)
+            gallery.score(colored(0, 2, 3)).decide(0.05, 0.95)
         with pytest.raises(ValueError, match="needs exemplars that only calibrate"):
-            gallery.score(coloured(0, 2, 3)).select()
+            gallery.score(colored(0, 2, 3)).select()
 
 
 def test_strangers_are_selected_among_many(path: Path, backbone: Backbone) -> None:
-    images = np.concatenate([coloured(0, 60, 6), coloured(2, 40, 7)])
+    images = np.concatenate([colored(0, 60, 6), colored(2, 40, 7)])
     with Gallery.open(path, backbone) as gallery:
         found = gallery.select(images, fdr=0.1)
     assert found.selected[60:].mean() > 0.9
@@ -93,7 +93,7 @@ def test_strangers_are_selected_among_many(path: Path, backbone: Backbone) -> No
 
 
 def test_where_nothing_can_be_selected_it_says_how_many_exemplars_would_do(path: Path, backbone: Backbone) -> None:
-    images = np.concatenate([coloured(0, 99, 6), coloured(2, 1, 7)])
+    images = np.concatenate([colored(0, 99, 6), colored(2, 1, 7)])
     with Gallery.open(path, backbone) as gallery:
         assert str(gallery.select(images, fdr=0.01)).startswith("nothing can be selected")
     p_values = np.full(10_000, 0.5)
@@ -109,9 +109,9 @@ def test_where_nothing_can_be_selected_it_says_how_many_exemplars_would_do(path:
 
 def test_one_exemplar_cannot_be_split(backbone: Backbone, tmp_path: Path) -> None:
     with Gallery.open(tmp_path / "one", backbone, create=True) as gallery:
-        gallery.enroll("red", coloured(0, 1, 1))
+        gallery.enroll("red", colored(0, 1, 1))
         with pytest.raises(ValueError, match="leaves one side without exemplars"):
-            gallery.select(coloured(0, 2, 2))
+            gallery.select(colored(0, 2, 2))
 
 
 def test_an_image_of_the_background_is_scored_without_its_own_row() -> None:

@@ -11,10 +11,10 @@ from corel.backbone import Backbone
 from corel.gallery import Gallery, Packed
 
 from .test_gallery import backbone as backbone  # a fixture
-from .test_gallery import coloured
+from .test_gallery import colored
 from .test_gallery import path as path
 
-ASKED = np.concatenate([coloured(hue, 20, 50 + hue) for hue in range(3)])
+ASKED = np.concatenate([colored(hue, 20, 50 + hue) for hue in range(3)])
 
 
 def test_an_unpacked_gallery_gives_the_same_scores(path: Path, backbone: Backbone, tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_the_digest_follows_what_decides_a_verdict(path: Path, backbone: Backbon
         before = Packed.of(gallery).digest
         gallery.configure(anything=1)
         configured = Packed.of(gallery).digest
-        gallery.enroll("red", coloured(0, 1, 77))
+        gallery.enroll("red", colored(0, 1, 77))
         assert len({before, configured, Packed.of(gallery).digest}) == 3
 
 

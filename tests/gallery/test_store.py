@@ -70,7 +70,7 @@ def test_random_changes_leave_what_a_dictionary_would_hold(
             model = {key: None for key in model if key[0] != name}
     for name in "ab":
         kept = [int(each.latent[0]) for each in store.exemplars(name)]
-        assert kept == [number for key, number in model if key == name]  # in the order of enrolment
+        assert kept == [number for key, number in model if key == name]  # in the order of enrollment
     store.close()
 
 
@@ -371,4 +371,4 @@ def test_names_that_cannot_be(name: str) -> None:
 def test_an_unknown_class_suggests_the_nearest() -> None:
     assert "did you mean 'zebra'?" in str(unknown_class("zbera", ["cat", "zebra"]))
     assert "holds cat, zebra" in str(unknown_class("xyz", ["cat", "zebra"]))
-    assert "enrol one first" in str(unknown_class("cat", []))
+    assert "enroll one first" in str(unknown_class("cat", []))

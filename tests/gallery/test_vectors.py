@@ -63,21 +63,21 @@ def test_every_cell_is_the_auc_of_one_class(result: Evaluation, backbone: Backbo
     np.testing.assert_allclose(result.auc(score, m), expected_auc(m, scores))
 
 
-def test_neighbours_without_an_encoder_see_standardised_vectors(result: Evaluation) -> None:
+def test_neighbors_without_an_encoder_see_standardized_vectors(result: Evaluation) -> None:
     scale = StandardScaler().fit(TRAIN[0])
 
     def scores(exemplars: NDArray[Any]) -> NDArray[Any]:
         model = NearestNeighbors(n_neighbors=5).fit(scale.transform(exemplars))
         return np.asarray(-model.kneighbors(scale.transform(TEST[0]))[0].mean(1))
 
-    found = result.auc("5 nearest neighbours, standardised vectors", 20)
+    found = result.auc("5 nearest neighbours, standardized vectors", 20)
     np.testing.assert_allclose(found, expected_auc(20, scores), atol=1e-3)  # float32 may swap near ties
 
 
 def test_controls_are_named_for_vectors_and_the_problem_is_solved(result: Evaluation) -> None:
     rows = {row.method: row.mean for row in result.summary() if row.exemplars == 20}
     assert len(rows) == 7
-    assert list(rows)[-1] == "5 nearest neighbours, standardised vectors"
+    assert list(rows)[-1] == "5 nearest neighbours, standardized vectors"
     assert not any("pixel" in method or "image" in method for method in rows)
     assert rows["contrast"] > 0.9
     assert min(rows.values()) > 0.6  # guessing is a half
@@ -192,7 +192,7 @@ def test_the_picture_names_the_vectors_that_vote(gallery: Gallery) -> None:
     item, voters, _ = found.draw(expert=True).axes
     assert not item.images
     for branch, text in enumerate(voters.texts):
-        names = [found.exemplars[voter].source for voter in found.votes.neighbours[branch][:10]]
+        names = [found.exemplars[voter].source for voter in found.votes.neighbors[branch][:10]]
         assert text.get_text() == ", ".join(names)
     assert any(text.get_text() for text in voters.texts)
     item, _, exemplars = found.draw().axes[:3]

@@ -22,11 +22,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def paint() -> Paint:
-    """Write an image of one colour (the folder is made if need be) and give its path."""
+    """Write an image of one color (the folder is made if need be) and give its path."""
 
-    def write(path: Path, colour: tuple[int, ...] = (200, 30, 60), size: int = 8) -> Path:
+    def write(path: Path, color: tuple[int, ...] = (200, 30, 60), size: int = 8) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(np.full((size, size, len(colour)), colour, np.uint8)).save(path)
+        Image.fromarray(np.full((size, size, len(color)), color, np.uint8)).save(path)
         return path
 
     return write

@@ -47,10 +47,10 @@ def bilinear(samples: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
     def weights(n: int) -> NDArray[np.float64]:
         scale = n / size
         width = max(scale, 1.0)
-        centres = (np.arange(size)[:, None] + 0.5) * scale
-        triangle = np.clip(1 - np.abs(np.arange(n) + 0.5 - centres) / width, 0, None)
-        normalised: NDArray[np.float64] = triangle / triangle.sum(1, keepdims=True)
-        return normalised
+        centers = (np.arange(size)[:, None] + 0.5) * scale
+        triangle = np.clip(1 - np.abs(np.arange(n) + 0.5 - centers) / width, 0, None)
+        normalized: NDArray[np.float64] = triangle / triangle.sum(1, keepdims=True)
+        return normalized
 
     resized: NDArray[np.float64] = weights(samples.shape[0]) @ samples @ weights(samples.shape[1]).T
     return resized
@@ -78,9 +78,9 @@ def test_lossy_formats_come_close(kind: str) -> None:
 
 
 def test_grey_is_replicated() -> None:
-    grey = NOISE[:24, :, 0]
-    read = decode(encoded(Image.fromarray(grey), "PNG"), 24)
-    assert np.array_equal(read, np.repeat(grey[..., None], 3, axis=-1))
+    gray = NOISE[:24, :, 0]
+    read = decode(encoded(Image.fromarray(gray), "PNG"), 24)
+    assert np.array_equal(read, np.repeat(gray[..., None], 3, axis=-1))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_transparent_pixels_show_white_whatever_lies_behind_them() -> None:
     assert np.array_equal(read[7, 7], [255, 255, 255])
 
 
-def test_palette_gives_its_colours_and_its_transparent_entry_white() -> None:
+def test_palette_gives_its_colors_and_its_transparent_entry_white() -> None:
     image = Image.new("P", (8, 8), 1)
     image.putpalette([0, 0, 0, 10, 20, 30])
     image.putpixel((0, 0), 0)
@@ -137,7 +137,7 @@ def test_sixteen_bit_grey_keeps_the_high_byte(kind: str) -> None:
     assert np.array_equal(read[..., 0], read[..., 2])
 
 
-def test_sixteen_bit_colour_keeps_the_high_byte() -> None:
+def test_sixteen_bit_color_keeps_the_high_byte() -> None:
     samples = RNG.integers(0, 65536, (8, 8, 3))
     assert np.array_equal(decode(png(8, 8, bits=16, kind=2, rows=samples.astype(">u2")), 8), samples // 256)
 
@@ -150,7 +150,7 @@ def test_float_samples_are_refused_with_a_reason() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP", "TIFF"])
 def test_of_several_frames_the_first_is_read(kind: str) -> None:
-    frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue", "lime")]
+    frames = [Image.new("RGB", (8, 8), color) for color in ("red", "blue", "lime")]
     data = encoded(
         frames[0], kind, save_all=True, append_images=frames[1:], **({"lossless": True} if kind == "WEBP" else {})
     )

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from corel import images
 
 RNG = np.random.default_rng(0)
-GREY = RNG.integers(0, 256, (12, 32, 32), dtype=np.uint8)
+GRAY = RNG.integers(0, 256, (12, 32, 32), dtype=np.uint8)
 COLOUR = RNG.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
 LABELS = np.arange(12) % 10
 
@@ -23,7 +23,7 @@ LABELS = np.arange(12) % 10
 def write_fashion(folder: Path, *, packed: bool) -> None:
     folder.mkdir(parents=True)
     for prefix in ("train", "t10k"):
-        for name, array in ((f"{prefix}-images-idx3-ubyte", GREY), (f"{prefix}-labels-idx1-ubyte", LABELS)):
+        for name, array in ((f"{prefix}-images-idx3-ubyte", GRAY), (f"{prefix}-labels-idx1-ubyte", LABELS)):
             data = (
                 struct.pack(f">BBBB{array.ndim}i", 0, 0, 8, array.ndim, *array.shape) + array.astype(np.uint8).tobytes()
             )
@@ -43,7 +43,7 @@ def test_fashion_mnist(tmp_path: Path, packed: bool, place: str) -> None:
     write_fashion(tmp_path / place, packed=packed)
     for split in ("train", "test"):
         found = images.open("fashion-mnist", split, root=tmp_path)
-        assert np.array_equal(found.pixels, np.repeat(GREY[..., None], 3, axis=-1))
+        assert np.array_equal(found.pixels, np.repeat(GRAY[..., None], 3, axis=-1))
         assert np.array_equal(found.labels, LABELS)  # type: ignore[arg-type]
         assert found.classes[-1] == "Ankle boot"
 
@@ -80,12 +80,12 @@ def test_array_and_tensor_of_the_right_shape_are_taken_as_they_are() -> None:
     assert np.array_equal(images.open(COLOUR).pixels, COLOUR)
     assert np.array_equal(images.open(torch.from_numpy(COLOUR).permute(0, 3, 1, 2)).pixels, COLOUR)
     assert np.array_equal(images.open(torch.from_numpy(COLOUR).float().div(255).requires_grad_()).pixels, COLOUR)
-    assert images.open(GREY).names[11] == "train/000011"
+    assert images.open(GRAY).names[11] == "train/000011"
 
 
 def test_npy(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", GREY)
-    assert np.array_equal(images.open(tmp_path / "a.npy").pixels[..., 1], GREY)
+    np.save(tmp_path / "a.npy", GRAY)
+    assert np.array_equal(images.open(tmp_path / "a.npy").pixels[..., 1], GRAY)
 
 
 def test_array_that_needs_a_pickle_is_refused(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def seeded(seed: int = 0) -> torch.Generator:
 
 
 def squares(count: int = 64) -> NDArray[np.uint8]:
-    """Images of four coloured squares each: something that survives cropping."""
+    """Images of four colored squares each: something that survives cropping."""
     corners = np.random.default_rng(0).integers(0, 256, (count, 2, 2, 3), np.uint8)
     return np.kron(corners, np.ones((1, 8, 8, 1), np.uint8))
 
@@ -53,11 +53,11 @@ def test_views_follow_the_generator_and_differ_from_one_another() -> None:
 
 
 def test_a_view_s_draws_are_its_own() -> None:
-    """The same image many times: a view knows nothing of its neighbours, and a fifth of the views are grey."""
+    """The same image many times: a view knows nothing of its neighbors, and a fifth of the views are gray."""
     image = torch.rand(1, 3, 16, 16, generator=seeded(9))
     views = random_views(image.expand(2000, -1, -1, -1), image.shape[-1], 0.2, seeded())
-    grey = (views.amax(dim=1) - views.amin(dim=1)).amax(dim=(1, 2)) < 1e-6
-    assert 0.16 < grey.float().mean() < 0.24
+    gray = (views.amax(dim=1) - views.amin(dim=1)).amax(dim=(1, 2)) < 1e-6
+    assert 0.16 < gray.float().mean() < 0.24
     assert len(np.unique(views.flatten(1).numpy(), axis=0)) == 2000
 
 
@@ -88,7 +88,7 @@ def test_views_have_the_size_that_is_asked_for() -> None:
     assert random_views(torch.rand(2, 1, 16, 16), 8, 0.2, seeded()).shape == (2, 1, 8, 8)
 
 
-def test_turning_the_colours_keeps_their_mean_and_a_third_of_the_circle_moves_them_on() -> None:
+def test_turning_the_colors_keeps_their_mean_and_a_third_of_the_circle_moves_them_on() -> None:
     images = torch.rand(2, 3, 4, 4, generator=seeded(9))
     turned = _turn(images, torch.tensor([2 * math.pi / 3, 1.0]))
     torch.testing.assert_close(turned.mean(dim=1), images.mean(dim=1))

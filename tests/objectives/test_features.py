@@ -98,7 +98,7 @@ def test_a_feature_that_float32_cannot_resolve_is_refused() -> None:
     rows[:, 1] = 1.7e9 + np.arange(89)  # seconds since 1970
     with pytest.raises(ValueError, match=r"feature 1 varies by .* around 1.7e\+09.*subtract a constant"):
         train(rows, TrainConfig.preset("features", epochs=1))
-    rows[:, 1] = 0.1  # never changes, and is only centred
+    rows[:, 1] = 0.1  # never changes, and is only centered
     assert np.isfinite(train(rows, TrainConfig.preset("features", epochs=1)).background).all()
 
 

@@ -188,7 +188,7 @@ def test_contrast_gives_a_point_far_from_everything_the_lowest_score() -> None:
     assert bank.p_values(np.full((1, 8), 50.0)) == pytest.approx(1 / 41)
 
 
-def test_contrast_prefers_the_neighbour_that_is_rare_in_the_background() -> None:
+def test_contrast_prefers_the_neighbor_that_is_rare_in_the_background() -> None:
     exemplars, crowd = np.array([[0.0], [10.0]]), np.zeros((100, 1))
     common, rare = ClassBank.of([exemplars], branches=1, radius=1.0, background=crowd).scores([[0.0], [10.0]])
     assert rare > common

@@ -26,7 +26,7 @@ def tied(rng: np.random.Generator, rows: int) -> NDArray[Any]:
 
 
 def exchangeable(rng: np.random.Generator, rows: int) -> NDArray[Any]:
-    """Not independent: all rows of a bag share a centre, as the images of one burst share a subject."""
+    """Not independent: all rows of a bag share a center, as the images of one burst share a subject."""
     return rng.normal(size=(1, 4)) + 0.5 * rng.normal(size=(rows, 4))
 
 
@@ -66,11 +66,11 @@ def test_predict_keeps_its_rate() -> None:
 
 def test_prediction_sets_cover_and_may_be_empty() -> None:
     rng = np.random.default_rng(0)
-    centres, covered = 2.0 * np.eye(4), 0
+    centers, covered = 2.0 * np.eye(4), 0
     for _ in range(300):
-        bags = [centre + 0.6 * rng.normal(size=(20, 4)) for centre in centres[:3]]
+        bags = [center + 0.6 * rng.normal(size=(20, 4)) for center in centers[:3]]
         bank, truth = ClassBank.of(bags, branches=2, radius=1.5), int(rng.integers(3))
-        z = centres[truth] + 0.6 * rng.normal(size=(1, 4))
+        z = centers[truth] + 0.6 * rng.normal(size=(1, 4))
         covered += truth in prediction_sets(*bank.assess(z), rate=0.1)[0]
     assert binomtest(covered, 300, 0.9, "less").pvalue > 1e-4
     assert prediction_sets(*bank.assess(np.full((1, 4), 30.0)), rate=0.1)[0].tolist() == []

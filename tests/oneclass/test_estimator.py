@@ -100,7 +100,7 @@ def test_forget_takes_positions_of_before_the_call() -> None:
 
 
 def test_offset_is_the_kth_smallest_leave_one_out_score() -> None:
-    X = np.array([[0.0], [0.5], [1.0], [5.0]])  # neighbours within 0.6: 1, 2, 1, 0
+    X = np.array([[0.0], [0.5], [1.0], [5.0]])  # neighbors within 0.6: 1, 2, 1, 0
     for rate, offset in [(0.1, -np.inf), (0.2, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 2.0)]:
         assert OneClass(radius=0.6, rate=rate).fit(X).offset_ == offset
     model = OneClass(radius=0.6, rate=0.4).fit(X)
@@ -121,7 +121,7 @@ def test_too_few_exemplars_for_the_rate_is_a_warning_that_says_so() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         OneClass(rate=0.05).fit(X).predict(X)
-    with pytest.warns(UserWarning, match="18 exemplars cannot support rate=0.05.*Enrol at least 19"):
+    with pytest.warns(UserWarning, match="18 exemplars cannot support rate=0.05.*Enroll at least 19"):
         OneClass(rate=0.05).fit(X[1:]).predict(X)
 
 
@@ -132,12 +132,12 @@ def test_unfitted_and_bad_rates_are_refused() -> None:
         OneClass(rate=5).fit([[0.0]])
 
 
-def test_explain_counts_rates_and_neighbours_nearest_first() -> None:
+def test_explain_counts_rates_and_neighbors_nearest_first() -> None:
     X = np.array([[0.0, 0.0], [1.0, 9.0], [0.5, 1.0], [7.0, 0.5]])
     model = OneClass(branches=2, radius=1.0, background=np.array([[0.0, 5.0], [9.0, 9.0], [1.0, 9.0]])).fit(X)
     (why,) = model.explain([[0.25, 0.75]])
     assert why.counts.tolist() == [3, 3]
-    assert [near.tolist() for near in why.neighbours] == [[0, 2, 1], [2, 3, 0]]
+    assert [near.tolist() for near in why.neighbors] == [[0, 2, 1], [2, 3, 0]]
     assert [d.tolist() for d in why.distances] == [[0.25, 0.25, 0.75], [0.25, 0.25, 0.75]]
     assert why.background_rates is not None
     assert why.background_rates.tolist() == [2 / 3, 0.0]

@@ -22,7 +22,7 @@ def line(p: float) -> tuple[Array, Array]:
 
 
 def grid(p: float) -> tuple[Array, Array]:
-    """Every neighbour at distance one: all merges tie."""
+    """Every neighbor at distance one: all merges tie."""
     return np.array([*itertools.product(range(3), range(4))], float), np.ones(11)
 
 

@@ -135,7 +135,7 @@ def test_merging_edges_equal_kruskal(cloud: npt.NDArray[np.int64]) -> None:
 
 
 @pytest.mark.parametrize("b", [1, 2, 20])
-def test_a_line_merges_neighbours_in_order_of_their_gaps(b: int) -> None:
+def test_a_line_merges_neighbors_in_order_of_their_gaps(b: int) -> None:
     gaps = np.random.default_rng(0).permutation(b - 1) + 1.0
     line = np.concatenate([[0.0], gaps.cumsum()])
     edges = reduction.merge_edges(abs(line[:, None] - line))

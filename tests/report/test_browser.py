@@ -57,7 +57,7 @@ def test_everything_is_drawn_within_the_screen_and_nothing_is_requested(
     tab.context.close()
 
 
-def test_colours_follow_the_scheme(browser: Browser, page: Path) -> None:
+def test_colors_follow_the_scheme(browser: Browser, page: Path) -> None:
     for scheme, is_light in (("light", True), ("dark", False)):
         tab, _ = opened(browser, page, DESKTOP, scheme)  # type: ignore[arg-type]
         assert (tab.eval_on_selector("body", LUMINANCE) > 0.5) is is_light

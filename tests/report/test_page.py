@@ -67,7 +67,7 @@ def test_below_the_table_stands_what_the_highest_says(page: Path, case: Case) ->
 
 def test_what_is_shown_is_said_to_be_of_the_encoder_reported_on(page: Path) -> None:
     assert "Measured on the latents that are called “trained” above." in text_of(page)
-    assert "Thin grey lines are the single classes behind the mean of “trained”" in text_of(page)
+    assert "Thin gray lines are the single classes behind the mean of “trained”" in text_of(page)
 
 
 def test_branches_count_from_0_and_epochs_are_whole(case: Case) -> None:
@@ -158,7 +158,7 @@ def test_first_latents_of_a_batch_norm_do_not_depend_on_the_batch(case: Case) ->
     torch.testing.assert_close(all_of_them.points[:, :50], half.points)
 
 
-def test_neighbours_are_counted_as_a_slow_loop_counts_them(case: Case) -> None:
+def test_neighbors_are_counted_as_a_slow_loop_counts_them(case: Case) -> None:
     cloud = _topology.clouds(Material({"it": case.backbone}), case.enrolled)[-1]
     beta = np.array([0.5, 1.5])
     counts = _theory._counts(_theory._within(cloud, beta), 30)

@@ -135,7 +135,7 @@ def test_a_new_gallery_appears_with_its_first_class(tmp_path: Path, start: Start
     assert server.get("/v1/classes").json == {"classes": []}
     nothing = server.post("/v1/score", [picture("red", 1)])
     assert nothing.status == 422
-    assert "enrol" in nothing.json["detail"]
+    assert "enroll" in nothing.json["detail"]
     assert not (tmp_path / "new.gallery").exists()
     assert server.enroll("red", pictures("red", 2)).status == 200
     assert (tmp_path / "new.gallery").exists()

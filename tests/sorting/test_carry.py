@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -33,12 +34,13 @@ def place(tmp_path: Path) -> Path:
 def planned(place: Path, how: How) -> list[Record]:
     taken: set[Path] = set()
     files = sorted(each for each in (place / "photos").rglob("*.png"))
-    return [Record.of(how, each, free_target(place / "sorted" / "cat", each.name, taken)) for each in files]
+    target = (place / "sorted").resolve() / "cat"
+    return [Record.of(how, each, free_target(target, each.name, taken)) for each in files]
 
 
 def run(place: Path, how: How) -> None:
     """What a sort does to the files: finish what an earlier one began, plan, write the plan down, carry it out."""
-    undo_list = place / "sorted" / LIST
+    undo_list = (place / "sorted").resolve() / LIST
     before = read_records(undo_list)
     for record in before:
         complete(record)
@@ -146,15 +148,27 @@ def test_a_file_that_is_no_list_is_refused(tmp_path: Path, content: str) -> None
     assert (tmp_path / "list").read_text() == content
 
 
+@pytest.mark.parametrize("target", ["elsewhere/a.png", "sorted/../a.png", "sorted"])
+def test_a_list_cannot_name_files_outside_its_folder(place: Path, target: str) -> None:
+    (place / "elsewhere").mkdir()
+    (place / "elsewhere" / "a.png").write_text("one a.png")
+    line = {"how": "copy", "source": str(place / "photos/one/a.png"), "target": str(place / target), "size": 9}
+    (place / "sorted" / LIST).write_text(json.dumps({**line, "modified": 0}) + "\n")
+    with pytest.raises(ValueError, match="name the one in the sorted folder"):
+        undo(place / "sorted" / LIST)
+    assert (place / "elsewhere" / "a.png").exists()
+
+
 def paths(records: Sequence[Record]) -> list[str]:
     return [each.target for each in records]
 
 
 def test_a_line_that_a_kill_cut_off_is_dropped(place: Path) -> None:
     records = planned(place, How.COPY)
-    write_records(place / "list", records[:1])
-    with (place / "list").open("a") as file:
+    undo_list = place / "sorted" / LIST
+    write_records(undo_list, records[:1])
+    with undo_list.open("a") as file:
         file.write('{"how": "co')
-    assert paths(read_records(place / "list")) == paths(records[:1])
-    write_records(place / "list", records[1:])
-    assert paths(read_records(place / "list")) == paths(records)
+    assert paths(read_records(undo_list)) == paths(records[:1])
+    write_records(undo_list, records[1:])
+    assert paths(read_records(undo_list)) == paths(records)

@@ -86,16 +86,16 @@ def test_a_set_is_connected_at_radius_half_beta_and_not_before(cloud: Cloud) -> 
 def test_lemma_1_and_corollary_1(case: tuple[Cloud, int]) -> None:
     cloud, b = case
     alpha, beta = extremes_over_batches(cloud, b)
-    neighbours = theory.guaranteed_neighbours(len(cloud), b)
-    assert neighbours == len(cloud) - b + 1
-    assert (theory.annulus_counts(cloud, alpha, beta) >= neighbours).all()
-    assert theory.is_dense(cloud, neighbours, beta)
+    neighbors = theory.guaranteed_neighbors(len(cloud), b)
+    assert neighbors == len(cloud) - b + 1
+    assert (theory.annulus_counts(cloud, alpha, beta) >= neighbors).all()
+    assert theory.is_dense(cloud, neighbors, beta)
 
 
 @given(clouds())
 def test_lemma_1_is_attained_by_pairs(cloud: Cloud) -> None:
     alpha, beta = extremes_over_batches(cloud, 2)
-    assert (theory.annulus_counts(cloud, alpha, beta) == theory.guaranteed_neighbours(len(cloud), 2)).all()
+    assert (theory.annulus_counts(cloud, alpha, beta) == theory.guaranteed_neighbors(len(cloud), 2)).all()
 
 
 @given(clouds(), intervals())
@@ -118,14 +118,14 @@ def test_metric_entropy_is_the_largest_separated_subset(cloud: Cloud, eps: int, 
 
 
 def test_metric_entropy_of_a_few_dozen_points() -> None:
-    """A square grid of 8 × 8 points: no two neighbours, so every second one; all, if ε is at most their distance."""
+    """A square grid of 8 × 8 points: no two neighbors, so every second one; all, if ε is at most their distance."""
     grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
     assert [theory.metric_entropy(grid, eps) for eps in (0.0, 1.0, 1.5, 15.0)] == [64, 64, 32, 1]
 
 
 @given(clouds_with_batch_size(), st.integers(1, 24))
 def test_corollary_2(case: tuple[Cloud, int], eps: int) -> None:
-    """More neighbours than the annulus holds ε-separated points: the set is not ε-separated."""
+    """More neighbors than the annulus holds ε-separated points: the set is not ε-separated."""
     cloud, b = case
     alpha, beta = extremes_over_batches(cloud, b)
     distances = np.abs(cloud - cloud[0]).sum(1)
@@ -220,7 +220,7 @@ def test_diagnosis_of_a_simplex_is_known_in_closed_form() -> None:
     assert found.near_eta.tolist() == [1.0, 0.0]
     assert (found.n, found.batches) == (12, 7)
     for consequences in found.heuristics:
-        assert consequences.neighbours == 9 - 5 + 1
+        assert consequences.neighbors == 9 - 5 + 1
         assert consequences.separation_sample_size > 9
 
 

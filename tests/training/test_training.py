@@ -50,7 +50,7 @@ def saved_step(run: Path) -> int:
     return step
 
 
-def test_the_first_step_minimises_equation_four(tmp_path: Path) -> None:
+def test_the_first_step_minimizes_equation_four(tmp_path: Path) -> None:
     """With one step in an epoch the metrics are those of the first weights, computed here by scipy."""
     data = images(10)
     train(data, replace(SMALL, epochs=1), run_dir=tmp_path)

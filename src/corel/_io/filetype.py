@@ -20,7 +20,7 @@ HEAD = 4096
 CODES = frozenset(range(32)) - frozenset(b"\t\n\f\r")
 
 
-def kind_of(path: Path) -> str | None:
+def file_type(path: Path) -> str | None:
     """Tell what a file is; None is an empty one, or one to come."""
     if not path.is_file() or not (size := path.stat().st_size):
         return None

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from corel._io.atomic import write_atomically
-from corel._io.filetype import STARTS, kind_of
+from corel._io.filetype import STARTS, file_type
 from corel._io.regular import open_regular
 from corel._terminal import shown
 
@@ -62,7 +62,7 @@ def _content(path: Path, kind: str) -> tuple[dict[str, str], dict[str, Tensor]]:
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 (not a dict)
             return file.metadata() or {}, tensors
     except (safetensors.SafetensorError, ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
-        if (found := kind_of(path)) in STARTS.values():
+        if (found := file_type(path)) in STARTS.values():
             raise ValueError(f"{path} is {found}, not a {kind}; check the path") from error
         raise ValueError(
             f"{path} is not a whole safetensors file ({shown(error)}); it may have been cut off while copying, "

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from corel._terminal import progress_bar, track
 from corel.encoders import to_unit_tensor
 from corel.encoders.base import channels_last
+from corel.images import ImageSet
 
 SIZE = 32  # pixels a side: the published networks know no other
 SCORED_AT_ONCE = 500
@@ -32,7 +33,7 @@ class Baseline(ABC):
 
     Attributes:
         epochs: passes over the training images.
-        batch_size: images a step; a last batch of one joins the one before it, for batch normalisation needs two.
+        batch_size: images a step; a last batch of one joins the one before it, for batch normalization needs two.
         learning_rate: of Adam.
         seed: decides the first weights and every other draw.
         device: such as ``"cpu"`` or ``"cuda"``; the GPU where there is one, by default.
@@ -99,7 +100,7 @@ class Baseline(ABC):
         """Keep the network as the one to train, on the device and laid out as its convolutions want it."""
         self._network = channels_last(network).to(self._device())
 
-    def _minimise(
+    def _minimize(
         self, network: nn.Module, loss: Callable[[Tensor], Tensor], count: int, *, epochs: int | None = None,
         weight_decay: float = 0.0, drop_at: int | None = None, title: str = "",
     ) -> None:  # fmt: skip
@@ -195,7 +196,7 @@ def _double(inputs: int, outputs: int) -> nn.Module:
 
 
 def _pixels(images: Any) -> Tensor:
-    array = np.asarray(getattr(images, "pixels", images))
+    array = np.asarray(images.pixels if isinstance(images, ImageSet) else images)
     if array.dtype != np.uint8 or array.ndim != 4 or array.shape[1:] != (SIZE, SIZE, 3):
         raise ValueError(
             f"images must be uint8 [n, {SIZE}, {SIZE}, 3], got {array.dtype} {list(array.shape)}; "

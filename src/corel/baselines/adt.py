@@ -53,7 +53,7 @@ class ADT(Baseline):
             numbers, transforms = rows // len(TRANSFORMS), rows % len(TRANSFORMS)
             return functional.cross_entropy(self._network(transform(images[numbers], sources[transforms])), transforms)
 
-        self._minimise(
+        self._minimize(
             self._network, classification_error, len(images) * len(TRANSFORMS), weight_decay=self.weight_decay
         )
         self._alpha = fit_dirichlet(np.stack(list(self._predictions(pixels, "looking back"))))

@@ -52,7 +52,7 @@ class DAGMM(Baseline):
                 + self.covariance_weight * variances.reciprocal().sum()
             )
 
-        self._minimise(network, loss, len(images))
+        self._minimize(network, loss, len(images))
         features = self._features(pixels)
         memberships = self._map(network.memberships, features)
         self._mixture = estimate(features, memberships, self.jitter)
@@ -98,8 +98,8 @@ def estimate(points: Tensor, memberships: Tensor, jitter: float) -> Mixture:
     """Give the mixture of points ``[n, d]`` that belong to components by `memberships` ``[n, K]``."""
     sizes = memberships.sum(dim=0).clamp_min(1e-12)  # nobody may belong to a component
     means = memberships.T @ points / sizes[:, None]
-    centred = points - means[:, None]
-    covariances = torch.einsum("nk,kni,knj->kij", memberships, centred, centred) / sizes[:, None, None]
+    centered = points - means[:, None]
+    covariances = torch.einsum("nk,kni,knj->kij", memberships, centered, centered) / sizes[:, None, None]
     # Relative, so that Cholesky's rounding cannot outgrow it.
     scale = 1 + covariances.diagonal(dim1=1, dim2=2).mean(dim=1).detach()
     identity = torch.eye(points.shape[1], dtype=points.dtype, device=points.device)
@@ -109,8 +109,8 @@ def estimate(points: Tensor, memberships: Tensor, jitter: float) -> Mixture:
 def energies(points: Tensor, mixture: Mixture) -> Tensor:
     """Give the negative log-likelihoods ``[n]`` of points ``[n, d]``."""
     factors = torch.linalg.cholesky(mixture.covariances)
-    centred = (points - mixture.means[:, None]).transpose(1, 2)
-    squared = torch.linalg.solve_triangular(factors, centred, upper=False).square().sum(dim=1)
+    centered = (points - mixture.means[:, None]).transpose(1, 2)
+    squared = torch.linalg.solve_triangular(factors, centered, upper=False).square().sum(dim=1)
     log_determinants = 2 * factors.diagonal(dim1=1, dim2=2).log().sum(dim=1)
     constants = mixture.weights.log() - (log_determinants + points.shape[1] * math.log(2 * math.pi)) / 2
     return -torch.logsumexp(constants[:, None] - squared / 2, dim=0)

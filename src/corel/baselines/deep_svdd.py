@@ -11,20 +11,20 @@ from corel.baselines._shared import Baseline
 from corel.encoders import to_unit_tensor
 
 CODE = 128
-FARTHEST_ZERO = 0.1  # no coordinate of the centre is closer to zero
-COLLAPSED = 1e-3  # spread of the codes of all sorts of images, relative to the length of the centre
+FARTHEST_ZERO = 0.1  # no coordinate of the center is closer to zero
+COLLAPSED = 1e-3  # spread of the codes of all sorts of images, relative to the length of the center
 PROBES = 64
 
 
 @dataclass(kw_only=True, eq=False)
 class DeepSVDD(Baseline):
-    """Deep-SVDD: codes pulled towards one centre; the score is minus the squared distance to it.
+    """Deep-SVDD: codes pulled towards one center; the score is minus the squared distance to it.
 
-    The known failure is collapse, a network that maps every image to the centre. Without biases, and with a centre
-    that has no zero coordinate, vanishing weights do not minimise the loss; where they vanish even so, `fit` raises.
+    The known failure is collapse, a network that maps every image to the center. Without biases, and with a center
+    that has no zero coordinate, vanishing weights do not minimize the loss; where they vanish even so, `fit` raises.
 
     Attributes:
-        epochs: of the pull towards the centre; the learning rate falls to a tenth after `drop_at` of them.
+        epochs: of the pull towards the center; the learning rate falls to a tenth after `drop_at` of them.
         pretraining_epochs: as an autoencoder before; the learning rate falls after `pretraining_drop_at`.
         weight_decay: of both.
 
@@ -38,16 +38,16 @@ class DeepSVDD(Baseline):
     learning_rate: float = 1e-4
     weight_decay: float = 5e-7
     _range: tuple[Tensor, Tensor] = field(init=False, repr=False)
-    _centre: Tensor = field(init=False, repr=False)
+    _center: Tensor = field(init=False, repr=False)
 
     def _learn(self, pixels: Tensor) -> None:
-        contrast = normalise_contrast(to_unit_tensor(pixels.to(self._device())))
+        contrast = normalize_contrast(to_unit_tensor(pixels.to(self._device())))
         self._range = contrast.min(), contrast.max()
         images = self._scale(contrast)
         self._placed(_encoder())
         self._pretrain(images)
-        self._centre = away_from_zero(self._map(self._network, images).mean(dim=0)).to(self._device())
-        self._minimise(
+        self._center = away_from_zero(self._map(self._network, images).mean(dim=0)).to(self._device())
+        self._minimize(
             self._network, lambda rows: self._distances(images[rows]).mean(), len(images),
             weight_decay=self.weight_decay, drop_at=self.drop_at,
         )  # fmt: skip
@@ -60,14 +60,14 @@ class DeepSVDD(Baseline):
             error: Tensor = (autoencoder(images[rows]) - images[rows]).square().sum(dim=(1, 2, 3)).mean()
             return error
 
-        self._minimise(
+        self._minimize(
             autoencoder, reconstruction_error, len(images), epochs=self.pretraining_epochs,
             weight_decay=self.weight_decay, drop_at=self.pretraining_drop_at, title="pretraining",
         )  # fmt: skip
 
     def _score(self, pixels: Tensor) -> Tensor:
         def score(batch: Tensor) -> Tensor:
-            return -self._distances(self._scale(normalise_contrast(to_unit_tensor(batch))))
+            return -self._distances(self._scale(normalize_contrast(to_unit_tensor(batch))))
 
         return self._map(score, pixels, "scoring")
 
@@ -76,31 +76,31 @@ class DeepSVDD(Baseline):
         return (contrast - low) / (high - low).clamp_min(1e-6)  # a class of blank images has no range
 
     def _distances(self, images: Tensor) -> Tensor:
-        distances: Tensor = (self._network(images) - self._centre).square().sum(dim=1)
+        distances: Tensor = (self._network(images) - self._center).square().sum(dim=1)
         return distances
 
     def _require_spread(self, images: Tensor) -> None:
         # Noise is probed too: that images of the class have one code is the aim, that noise has it as well is not.
         probes = torch.cat([images[:PROBES], torch.rand_like(images[:PROBES])])
         codes = self._map(self._network, probes)
-        spread, length = codes.std(dim=0).norm(), self._centre.norm().item()
+        spread, length = codes.std(dim=0).norm(), self._center.norm().item()
         if not spread > COLLAPSED * length:
             raise RuntimeError(
-                f"Deep-SVDD collapsed: noise and the class have the same code (spread {spread:.2g}, the centre is "
+                f"Deep-SVDD collapsed: noise and the class have the same code (spread {spread:.2g}, the center is "
                 f"{length:.2g} from zero), so every image would get the same score; fit with epochs below {self.epochs}"
                 f", learning_rate below {self.learning_rate:g} or weight_decay below {self.weight_decay:g}"
             )
 
 
-def normalise_contrast(images: Tensor) -> Tensor:
+def normalize_contrast(images: Tensor) -> Tensor:
     """Subtract each image's mean and divide by its mean absolute deviation; a blank image becomes about zero."""
-    centred = images - images.mean(dim=(1, 2, 3), keepdim=True)
-    return centred / centred.abs().mean(dim=(1, 2, 3), keepdim=True).clamp_min(1e-6)
+    centered = images - images.mean(dim=(1, 2, 3), keepdim=True)
+    return centered / centered.abs().mean(dim=(1, 2, 3), keepdim=True).clamp_min(1e-6)
 
 
-def away_from_zero(centre: Tensor) -> Tensor:
+def away_from_zero(center: Tensor) -> Tensor:
     """Push coordinates out of (−0.1, 0.1): a coordinate at zero could be matched by vanishing weights."""
-    return torch.where(centre < 0, centre.clamp_max(-FARTHEST_ZERO), centre.clamp_min(FARTHEST_ZERO))
+    return torch.where(center < 0, center.clamp_max(-FARTHEST_ZERO), center.clamp_min(FARTHEST_ZERO))
 
 
 def _encoder() -> nn.Sequential:

@@ -32,7 +32,7 @@ class DSEBM(Baseline):
             (slope,) = torch.autograd.grad(self._network(noisy).sum(), noisy, create_graph=True)
             return functional.mse_loss(noisy - slope, images[rows])
 
-        self._minimise(self._network, denoising_error, len(images))
+        self._minimize(self._network, denoising_error, len(images))
 
     def _score(self, pixels: Tensor) -> Tensor:
         return self._map(lambda batch: -self._network(symmetric(batch)), pixels, "scoring")

@@ -44,7 +44,7 @@ class OCSVM(Baseline):
         def reconstruction_error(rows: Tensor) -> Tensor:
             return functional.mse_loss(self._network(images[rows]), images[rows])
 
-        self._minimise(self._network, reconstruction_error, len(images))
+        self._minimize(self._network, reconstruction_error, len(images))
         self._machine = OneClassSVM(nu=self.nu, gamma=self.gamma).fit(self._encode(pixels))
 
     def _score(self, pixels: Tensor) -> Doubles:

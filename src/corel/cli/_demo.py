@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from corel.demo.digits import Enrolment
+    from corel.demo.digits import EnrolledDigits
     from corel.demo.photos import Recognized
     from corel.evaluation import Evaluation
 
@@ -105,7 +105,7 @@ def _show_digits(console: Console, out: Path, *, quiet: bool) -> None:
     compared = steps.compare(out, quiet=quiet)
     console.print(_auc_table(compared.evaluation))
     console.print(f"The report, to open in a browser: {compared.report}", markup=False, soft_wrap=True)
-    enrolled = steps.enrol(out, quiet=quiet)
+    enrolled = steps.enroll(out, quiet=quiet)
     console.print()
     console.print(_score_table(enrolled))
     again = f"{_program()} score {enrolled.gallery} {enrolled.images}/*.png --all"
@@ -136,7 +136,7 @@ def _auc_table(evaluation: Evaluation) -> Table:
     return table
 
 
-def _score_table(enrolled: Enrolment) -> Table:
+def _score_table(enrolled: EnrolledDigits) -> Table:
     from rich.table import Table
 
     scores = enrolled.scores

@@ -115,9 +115,8 @@ def evaluate(
                 loaded, train, test, exemplars=exemplars or [smallest],
                 scores=named, draws=draws, seed=seed, controls=controls,
                 progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
+                source=source if loaded.on_vectors else None,
             )  # fmt: skip
-            if loaded.on_vectors:
-                found.config["dataset"] = source
     document = {"recognition": recognition.document(), **(found.document() if found else {})}
     for line in [json.dumps(document)] if as_json else ["", *_table(found)] if found else ():
         typer.echo(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Sequence
@@ -12,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._io.filetype import FIGURE, PDF, TEXT
 from corel._terminal import console, printable
 from corel.cli._inputs import named_files
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
-from corel.cli._outputs import Output, check_outputs
+from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 from corel.cli._resolution import remark_on_large_photos
 from corel.cli._rows import Format, outputs, row_writer
 from corel.cli._scale import Address, Engine, EngineName, PartSize, Workers, refuse_without_ray, score_on_ray
@@ -33,7 +31,6 @@ Images = Annotated[
 PANEL = "Gallery"
 LONGEST_POSITION = 6  # digits from which on a number is the beginning of a hash
 NOT_A_PHOTOGRAPH = "not a photograph"
-PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
 
 
 def register(app: typer.Typer) -> None:
@@ -56,7 +53,7 @@ def enroll(
         typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names. {VECTORS}"),
     ] = None,
     by_folder: Annotated[
-        bool, typer.Option("--by-folder", help="Enrol each folder in NAME as a class of its own.")
+        bool, typer.Option("--by-folder", help="Enroll each folder in NAME as a class of its own.")
     ] = False,
     backbone: BackboneName = None,
     views: Annotated[
@@ -109,6 +106,14 @@ def score(
         str | None, typer.Option(help="Write to this file, not to standard output; with --engine ray a folder.")
     ] = None,
     rate: Rate = 0.05,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-6,
+            max=1 - 1e-6,
+            help="Keep the rate in this very gallery, with this probability; stops fewer strangers.",
+        ),
+    ] = None,
     fail_on_outlier: Annotated[
         bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is a stranger, blank or unreadable.")
     ] = False,
@@ -128,6 +133,8 @@ def score(
     """
     refuse_without_ray(engine, address=address, workers=workers, part_size=part_size)
     if engine is Engine.RAY:
+        if confidence is not None:
+            raise ValueError("--confidence is not for --engine ray, which holds none out; leave one of them out")
         how: Any = {"rate": rate, "every": every, "photographs": photographs, "backbone": backbone}
         where: Any = {"address": address, "workers": workers, "progress": not quiet}
         counts = score_on_ray(gallery, images, out, part_size, **how, **where)
@@ -142,10 +149,11 @@ def score(
     skipped: list[Skipped] = []
     with Gallery.open(gallery, backbone) as opened, row_writer(style, file, every=every) as write:
         _warn_of_small_classes(opened, rate, quiet=quiet)
+        held_out = 0 if confidence is None else _held_out(opened, rate, confidence, quiet=quiet)
         options = {"photographs": photographs, "strict": strict, "progress": not quiet}
-        for scores in opened.score_batches(named.source, **options):
+        for scores in opened.score_batches(named.source, held_out=held_out, **options):
             skipped += scores.skipped
-            verdicts = scores.decide(rate)
+            verdicts = scores.decide(rate, confidence)
             outliers += sum(each.is_outlier for each in verdicts)
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
             if rows := list(rows_of(scores, verdicts, rate, every=every)):
@@ -161,6 +169,21 @@ def score(
         raise typer.Exit(1)
 
 
+def _held_out(gallery: Gallery, rate: float, confidence: float, *, quiet: bool) -> int:
+    """Give how many exemplars are to calibrate, and say what that costs."""
+    from corel.oneclass import strict_limit
+
+    held_out, total = gallery.calibrating(rate, confidence), sum(gallery.classes().values())
+    if not quiet:
+        console().print(
+            f"{held_out:,} of {total:,} exemplars calibrate, the others score; an image is a stranger if its p-value "
+            f"is at most {strict_limit(rate, confidence, held_out):.4f} instead of {rate:g}",
+            markup=False,
+            soft_wrap=True,
+        )
+    return held_out
+
+
 def explain(
     gallery: GalleryFile,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question, or a file of one vector.")],
@@ -174,18 +197,12 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Draw why an image belongs to a class or not: the exemplars that count most, and the class next to it."""
-    style = out.suffix.lower() or ".png"
-    if style not in PICTURES:
-        raise ValueError(f"--out {out} ends in {style}; pictures are written as {', '.join(PICTURES)}")
-    check_outputs([gallery, image, backbone], Output("--out", out, PICTURES[style]))
-    from corel._io.atomic import write_atomically
+    check_outputs([gallery, image, backbone], Output("--out", out, PICTURES[picture_style(out)]))
     from corel.gallery import Gallery
 
     with Gallery.open(gallery, backbone) as opened:
         found = opened.explain(image, name, rate)
-    picture = io.BytesIO()
-    found.draw(expert=expert).savefig(picture, format=style.removeprefix("."), dpi=150)
-    write_atomically(out, picture.getvalue())
+    write_picture(found.draw(expert=expert), out)
     if as_json:
         _print_json(**_explained(found))
     else:
@@ -206,7 +223,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
         "class": found.name, "score": found.score, "p_value": found.p_value, "exemplars": len(found.exemplars),
         "comparisons": sides, "counts": found.votes.counts.tolist(), "parts": found.votes.parts.tolist(),
         "background_rates": None if rates is None else rates.tolist(),
-        "voters": [[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbours],
+        "voters": [[found.exemplars[i].hash for i in branch] for branch in found.votes.neighbors],
     }  # fmt: skip
 
 
@@ -273,8 +290,8 @@ def _flat(arguments: Sequence[str]) -> Sequence[str]:
         inner = [each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(".")]
         if inner:
             raise ValueError(
-                f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enrol each as a class, "
-                "or name the folders to enrol as one"
+                f"{folder} holds folders ({inner[0].name}); add --by-folder (and no name) to enroll each as a class, "
+                "or name the folders to enroll as one"
             )
     return arguments
 
@@ -296,6 +313,7 @@ def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> Non
 
 
 def report_skipped(skipped: Sequence[Skipped]) -> None:
+    """Name what could not be read, ten at most."""
     """Name what was left out, at most ten of it."""
     for each in skipped[:10]:
         console().print(f"skipped: {_described(each)}", markup=False, soft_wrap=True)

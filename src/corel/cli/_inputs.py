@@ -25,9 +25,10 @@ def named_files(arguments: Sequence[str]) -> Named:
     if STANDARD_INPUT not in arguments:
         found = find_files(arguments, exist=True)
         return Named(found, found.files)
-    parts = [None if each == STANDARD_INPUT else find_files([each], exist=True).files for each in arguments]
-    source = chain.from_iterable(_standard_input() if part is None else part for part in parts)
-    return Named(source, list(chain.from_iterable(part for part in parts if part is not None)))
+    parts = [None if each == STANDARD_INPUT else find_files([each], exist=True) for each in arguments]
+    # What a folder holds and nobody reads is handed on too, so that the end of the command can name it.
+    source = chain.from_iterable(_standard_input() if part is None else [*part.files, *part.unread] for part in parts)
+    return Named(source, [file for part in parts if part is not None for file in part.files])
 
 
 def _standard_input() -> Iterator[Path]:

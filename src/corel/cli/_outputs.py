@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from corel._io.atomic import is_stream
-from corel._io.filetype import kind_of
+from corel._io.atomic import is_stream, write_atomically
+from corel._io.filetype import FIGURE, PDF, TEXT, file_type
+
+PICTURES = {".png": FIGURE, ".svg": TEXT, ".pdf": PDF}
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Output(NamedTuple):
@@ -16,6 +22,21 @@ class Output(NamedTuple):
     option: str
     path: Path | None
     kind: str
+
+
+def picture_style(out: Path) -> str:
+    """Give the ending that says how a picture is written; refuse any other."""
+    style = out.suffix.lower() or ".png"
+    if style not in PICTURES:
+        raise ValueError(f"--out {out} ends in {style}; pictures are written as {', '.join(PICTURES)}")
+    return style
+
+
+def write_picture(figure: Figure, out: Path) -> None:
+    """Write a matplotlib figure atomically."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=picture_style(out).removeprefix("."), dpi=150)
+    write_atomically(out, picture.getvalue())
 
 
 def check_outputs(inputs: Iterable[str | Path | None], *outputs: Output) -> None:
@@ -28,7 +49,7 @@ def check_outputs(inputs: Iterable[str | Path | None], *outputs: Output) -> None
             raise ValueError(f"{option} {path} is a folder; name a file")
         if any(_are_same(path, each) for each in used):
             raise ValueError(f"{option} {path} would replace what this command reads or writes; name another file")
-        if (there := kind_of(path)) not in (None, kind):
+        if (there := file_type(path)) not in (None, kind):
             raise ValueError(f"{option} {path} is {there}, and {kind} would replace it; name another file")
         used.append(path)
 

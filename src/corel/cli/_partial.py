@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -21,19 +22,32 @@ def partial_of(out: Path) -> Path:
     return real.with_name(f"{real.name}.partial")
 
 
+@dataclass
+class Partial:
+    """Where results are until they are complete, and whether there are any."""
+
+    path: Path
+    holds_results: bool = False
+
+
 @contextmanager
-def kept_if_interrupted(out: Path) -> Iterator[Path]:
-    """Give the place for what is done so far; it stays after an interruption, and goes after success or an error."""
-    partial = partial_of(out)
+def kept_until_complete(out: Path) -> Iterator[Partial]:
+    """Give the place for what is done so far; it stays after an interruption, or an error if it holds results."""
+    partial, place = partial_of(out), Partial(partial_of(out))
     partial.parent.mkdir(parents=True, exist_ok=True)
     with _terminating_as_an_exception():
         try:
-            yield partial
+            yield place
         except (KeyboardInterrupt, SystemExit) as stop:
             typer.echo(f"corel: interrupted; what was done so far is in {printable(str(partial))}", err=True)
             raise typer.Exit(INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TERMINATED) from stop
         except BaseException:
-            partial.unlink(missing_ok=True)
+            if place.holds_results:
+                typer.echo(
+                    f"corel: stopped by an error; what was done so far is in {printable(str(partial))}", err=True
+                )
+            else:
+                partial.unlink(missing_ok=True)
             raise
         partial.unlink(missing_ok=True)
 

@@ -17,7 +17,7 @@ from corel._io.filetype import BINARY, PARQUET, TEXT
 from corel._io.rows import COLUMNS, Row, arrow, arrow_table
 from corel._terminal import exported, printable
 from corel.cli._outputs import Output
-from corel.cli._partial import kept_if_interrupted, partial_of
+from corel.cli._partial import Partial, kept_until_complete, partial_of
 
 COLORS = {"known": "green", "unsure": "yellow"}
 SEPARATOR = "/"  # between classes in one cell: no name contains it
@@ -45,29 +45,39 @@ def outputs(style: Format, out: Path | None) -> list[Output]:
 def row_writer(style: Format, out: Path | None, *, every: bool = False) -> Iterator[Write]:
     """Give a function that writes rows, to standard output or to a file that appears when all is written.
 
-    Until then they are in FILE.partial, which stays if the command is interrupted or killed. `every` says that there is
-    a row for every class, so that a table shows what belongs to the class.
+    Until then they are in FILE.partial, which stays if the command is interrupted, killed or meets an error. `every`
+    says that there is a row for every class, so that a table shows what belongs to the class.
     """
     if style is Format.PARQUET and out is None:
         raise ValueError("Parquet is not text; name a file with --out results.parquet")
     if out is None:
         yield _text(style, sys.stdout, every)
     elif style is Format.PARQUET:
-        with kept_if_interrupted(out) as partial:
-            with _arrow_stream(partial) as write:
-                yield write
+        with kept_until_complete(out) as partial:
+            with _arrow_stream(partial.path) as write:
+                yield _noting(write, partial)
             with appearing(out) as place:
-                _stream_to_parquet(partial, place)
+                _stream_to_parquet(partial.path, place)
     elif is_stream(out):
         with out.open("w", encoding="utf-8", newline="") as file:
             yield _text(style, file, every)
     else:
-        with kept_if_interrupted(out) as partial:
-            with partial.open("w", encoding="utf-8", newline="") as file:
-                yield _text(style, file, every)
+        with kept_until_complete(out) as partial:
+            with partial.path.open("w", encoding="utf-8", newline="") as file:
+                yield _noting(_text(style, file, every), partial)
                 os.fsync(file.fileno())
-            partial.replace(out.resolve())  # a link stays, and what it leads to is replaced
+            partial.path.replace(out.resolve())  # a link stays, and what it leads to is replaced
             sync_folder(out.resolve().parent)
+
+
+def _noting(write: Write, partial: Partial) -> Write:
+    """Write rows, and note that there are some."""
+
+    def write_and_note(rows: Sequence[Row]) -> None:
+        write(rows)
+        partial.holds_results = True
+
+    return write_and_note
 
 
 def _text(style: Format, file: TextIO, every: bool) -> Write:

@@ -116,13 +116,12 @@ def train(
             config,
             run_dir=run,
             checkpoint_minutes=checkpoint_minutes,
+            source=None if features is None else str(features),
             progress=not quiet,
         )
     except training.TrainingInterrupted as stopped:
         typer.echo(f"corel: {stopped}", err=True)
         raise typer.Exit(130) from stopped
-    if features is not None:
-        backbone.metadata["data"]["source"] = str(features)
     _keep(backbone, out, report, images=data if features is None else None, progress=not quiet)
 
 

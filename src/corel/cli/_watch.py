@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,19 +62,19 @@ def watch(
     with (
         Gallery.open(gallery, backbone) as opened,
         watching.watch(opened, folder, out, rate=rate, **options) as watcher,
-    ):
-        looks = 2 if once else None  # the first look learns what is there, the second one what has not changed
-        while looks is None or looks > 0:
-            _look(watcher, quiet=quiet)
-            if fail_on_alarm and watcher.alarmed:
-                raise typer.Exit(1)
-            looks = looks and looks - 1
-            if looks != 0:
-                time.sleep(settle if once else every)
+        suppress(KeyboardInterrupt),
+    ):  # the state is whole at any moment
+        _look(watcher, quiet=quiet, fail=fail_on_alarm)
+        if once and watcher.folder.unsettled:
+            time.sleep(settle)
+            _look(watcher, quiet=quiet, fail=fail_on_alarm)
+        while not once:
+            time.sleep(every)
+            _look(watcher, quiet=quiet, fail=fail_on_alarm)
 
 
-def _look(watcher: Watch, *, quiet: bool) -> None:
-    """Look once, and show what was found."""
+def _look(watcher: Watch, *, quiet: bool, fail: bool) -> None:
+    """Look once, and show what was found; an alarm ends the command if `fail`."""
     alarmed = watcher.alarmed
     for rows in watcher.look():
         if not quiet:
@@ -81,6 +82,8 @@ def _look(watcher: Watch, *, quiet: bool) -> None:
         if watcher.alarmed and not alarmed:
             console().print(ALARM, style="red", markup=False, soft_wrap=True)
         alarmed = watcher.alarmed
+    if fail and alarmed:
+        raise typer.Exit(1)
 
 
 def _line(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The first five minutes: train, compare, report and enrol, on images that need no download."""
+"""The first five minutes: train, compare, report and enroll, on images that need no download."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from corel.images import ImageSet
 from corel.report import write_report
 from corel.training import TrainConfig, train
 
-FOR_DIGITS = "tiny-imagenet-16x10"  # the default encoder is for colour photographs
+FOR_DIGITS = "tiny-imagenet-16x10"  # the default encoder is for color photographs
 LATENT_SCORES = ("count", "contrast")  # the loss shapes latents; cosine compares what comes before them
 ENROLLED = 5  # digits enrolled in the gallery: 0 to 4. The others are strangers to it
 
@@ -32,7 +32,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Enrolment:
+class EnrolledDigits:
     """A gallery of a few digits, images scored by it, and what each image truly is."""
 
     gallery: Path
@@ -62,8 +62,8 @@ def compare(
     return Comparison(evaluation, report)
 
 
-def enrol(out: Path, *, backbone: str | Path = FOR_DIGITS, quiet: bool = False) -> Enrolment:
-    """Enrol some digits in a gallery on a shipped encoder, which never saw a digit, and score others by it."""
+def enroll(out: Path, *, backbone: str | Path = FOR_DIGITS, quiet: bool = False) -> EnrolledDigits:
+    """Enroll some digits in a gallery on a shipped encoder, which never saw a digit, and score others by it."""
     size = Backbone.load(backbone).network.input_shape[-1]
     train_half, test_half = _open("train", size), _open("test", size)
     known = train_half.take(np.asarray(train_half.labels) < ENROLLED)
@@ -74,7 +74,7 @@ def enrol(out: Path, *, backbone: str | Path = FOR_DIGITS, quiet: bool = False) 
     files = _write_first_of_each(test_half, folder)
     with Gallery.open(path, backbone, create=True) as gallery:
         gallery.enroll(None, known, progress=not quiet)
-        return Enrolment(path, folder, gallery.score(files), truth)
+        return EnrolledDigits(path, folder, gallery.score(files), truth)
 
 
 def _open(split: str, size: int = 32) -> ImageSet:

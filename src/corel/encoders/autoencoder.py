@@ -48,7 +48,7 @@ class Decoder(nn.Sequential):
 
 
 class Autoencoder(Network):
-    """The paper's autoencoder; the defaults are its 16 branches of 10 dimensions on 32×32 colour images.
+    """The paper's autoencoder; the defaults are its 16 branches of 10 dimensions on 32×32 color images.
 
     Example:
         >>> import numpy as np

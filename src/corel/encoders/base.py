@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from corel._terminal import track
 
+BACKGROUND = 4000  # latents of unlabelled items that a backbone keeps, to compare with
+
 Module = TypeVar("Module", bound=nn.Module)
 
 

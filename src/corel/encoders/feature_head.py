@@ -12,7 +12,7 @@ from corel.encoders.base import Embedding, Network
 
 
 class FeatureHead(Network):
-    """Standardise the features, map them into branches by a small MLP, and back.
+    """Standardize the features, map them into branches by a small MLP, and back.
 
     Example:
         >>> import numpy as np
@@ -24,12 +24,12 @@ class FeatureHead(Network):
     def __init__(self, branches: int, branch_dim: int, width: int, features: int) -> None:
         super().__init__()
         self.architecture = {"branches": branches, "branch_dim": branch_dim, "width": width, "features": features}
-        self.encoder = nn.Sequential(Standardise(features), *_mlp(features, width, branches * branch_dim))
+        self.encoder = nn.Sequential(Standardize(features), *_mlp(features, width, branches * branch_dim))
         self.decoder = nn.Sequential(*_mlp(branches * branch_dim, width, features))
         self.input_shape = (features,)
 
     @property
-    def scale(self) -> Standardise:
+    def scale(self) -> Standardize:
         """The encoder's first layer."""
         return self.encoder[0]  # type: ignore[index, no-any-return]
 
@@ -63,7 +63,7 @@ def rows_of(features: int, items: Any) -> Tensor:
 RESOLVED = 1e-5  # deviations below this share of the mean are a hundred steps of float32 or less
 
 
-class Standardise(nn.Module):
+class Standardize(nn.Module):
     """Subtract each feature's mean and divide by its deviation; both are part of the network, not learnt by descent."""
 
     mean: Tensor
@@ -79,7 +79,7 @@ class Standardise(nn.Module):
         return (rows - self.mean) / self.deviation
 
     def fit(self, rows: Tensor) -> None:
-        """Take mean and deviation from these rows; a feature that never changes is only centred."""
+        """Take mean and deviation from these rows; a feature that never changes is only centered."""
         deviation, mean = torch.std_mean(rows.double(), dim=0, correction=0)
         changes = (rows != rows[0]).any(dim=0)
         lost = (changes & (deviation < RESOLVED * mean.abs())).nonzero().flatten().tolist()

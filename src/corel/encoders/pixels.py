@@ -41,6 +41,6 @@ def to_unit_tensor(images: Any) -> Tensor:
     if tensor.numel() and not (tensor.min() >= -0.5 and tensor.max() <= 1.5):
         raise ValueError(
             f"floating-point images must lie in [0, 1], got {tensor.min():g} to {tensor.max():g}; "
-            f"divide by 255 or undo a normalisation, or pass uint8"
+            f"divide by 255 or undo a normalization, or pass uint8"
         )
     return tensor.float()

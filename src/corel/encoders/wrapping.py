@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from corel import images
 from corel._io.arrayfile import load_features
 from corel.encoders import graph
-from corel.encoders.base import Network
+from corel.encoders.base import BACKGROUND, Network
 from corel.encoders.pretrained import Pretrained
 from corel.encoders.resuming import resumed_rows
 from corel.encoders.stock import Stock, find
@@ -24,7 +24,6 @@ from corel.encoders.vectors import Vectors
 from corel.encoders.whitening import Whitening
 from corel.persistence import death_times
 
-BACKGROUND = 4000  # latents kept; the others have shaped the radius
 BATCH, BATCHES = 100, 200  # items whose connectivity is measured at a time, and how often: the paper's batch
 FEWEST = 50  # items, for a radius to be read off
 AGREEMENT = 1e-3  # the largest change of a latent's component that half-precision weights may cause

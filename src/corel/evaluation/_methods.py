@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from corel import objectives
 from corel.backbone import WRAPPED, Backbone
 from corel.encoders import FeatureHead
-from corel.encoders.base import channels_last
+from corel.encoders.base import BACKGROUND, channels_last
 from corel.evaluation._labelled import Labelled
 from corel.oneclass import METHODS, ClassBank, backbone_settings, compared_rows, preferred_method
 
-NEIGHBOURS = 5  # of the nearest-neighbour controls: minus the mean Euclidean distance to so many exemplars
+NEIGHBORS = 5  # of the nearest-neighbor controls: minus the mean Euclidean distance to so many exemplars
 AROUND = 50  # background latents whose mean distance says how empty the space around an item is
 ROWS = 500  # items that meet all exemplars at once: of 200 classes of 120, 48 MB of distances
 SAMPLE = 1000  # items by which two latent spaces are brought to one scale
-BACKGROUND = 4000  # items that stand in for an untrained encoder's background
 
 Indices = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -70,11 +69,9 @@ def methods(
     return [
         *ours,
         *without_training,
-        nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, latents", latents),
-        nearest_neighbours(
-            f"{NEIGHBOURS}-NN minus the background's {AROUND}-NN, latents", latents, backbone.background
-        ),
-        nearest_neighbours(f"{NEIGHBOURS} nearest neighbours, {name}", raw),
+        nearest_neighbors(f"{NEIGHBORS} nearest neighbours, latents", latents),
+        nearest_neighbors(f"{NEIGHBORS}-NN minus the background's {AROUND}-NN, latents", latents, backbone.background),
+        nearest_neighbors(f"{NEIGHBORS} nearest neighbours, {name}", raw),
     ]
 
 
@@ -88,7 +85,7 @@ def _bank_score(name: str, rows: tuple[Latents, ...], settings: dict[str, Any]) 
     return Method(name, evaluate)
 
 
-def nearest_neighbours(name: str, features: tuple[NDArray[Any], ...], background: NDArray[Any] | None = None) -> Method:
+def nearest_neighbors(name: str, features: tuple[NDArray[Any], ...], background: NDArray[Any] | None = None) -> Method:
     """Minus the mean Euclidean distance to the nearest exemplars, which no radius decides.
 
     With a `background`, the mean distance to its `AROUND` nearest rows is added: an item in a sparse region is far from
@@ -101,7 +98,7 @@ def nearest_neighbours(name: str, features: tuple[NDArray[Any], ...], background
     )
 
     def evaluate(chosen: Indices) -> Doubles:
-        return emptiness - _nearest(queries, torch.from_numpy(train[chosen].astype(np.float32)), NEIGHBOURS)
+        return emptiness - _nearest(queries, torch.from_numpy(train[chosen].astype(np.float32)), NEIGHBORS)
 
     return Method(name, evaluate)
 
@@ -122,7 +119,7 @@ def _without_encoder(train: Labelled, test: Labelled) -> tuple[str, tuple[NDArra
         return "pixels", tuple(data.items.reshape(len(data), -1) for data in (train, test))
     mean, deviation = train.items.mean(axis=0), train.items.std(axis=0)
     unit = np.where(np.ptp(train.items, axis=0) > 0, deviation, 1)  # rounding gives a constant a deviation too
-    return "standardised vectors", tuple((data.items - mean) / unit for data in (train, test))
+    return "standardized vectors", tuple((data.items - mean) / unit for data in (train, test))
 
 
 def _untrained(

@@ -27,13 +27,14 @@ def evaluate(
     seed: int = 0,
     controls: bool = True,
     expected_classes: int | None = None,
+    source: str | None = None,
     progress: bool = True,
 ) -> Evaluation:
     """One-vs-all AUC of each class from a few of its train items, scored on the whole test split.
 
     Args:
         backbone: The encoder; it learns nothing here.
-        train: Labelled images to enrol from, at least ``max(exemplars)`` of each class. For a backbone on vectors a
+        train: Labelled images to enroll from, at least ``max(exemplars)`` of each class. For a backbone on vectors a
             pair of arrays: vectors ``[n, features]``, and n labels of any kind, whose distinct values are the classes.
         test: The same of the same classes.
         exemplars: Items enrolled per class; smaller draws are the beginnings of larger ones.
@@ -42,8 +43,9 @@ def evaluate(
         draws: How often the exemplars are drawn anew.
         seed: Decides the draws, class by class.
         controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also
-            less those of the background) and on pixels or standardised vectors.
+            less those of the background) and on pixels or standardized vectors.
         expected_classes: Refuse a dataset with another number of classes.
+        source: What the record calls the data; default: what an `ImageSet` says, else "an array".
         progress: Show a bar, if standard error is a terminal.
 
     Example:
@@ -70,7 +72,8 @@ def evaluate(
                     records += _records(method, chosen[:, :m], draw, asked)
                     advance(note=f"{method.name}, m = {m}")
     config = _config(backbone, known, asked, exemplars, draws, seed)
-    return Evaluation({**config, "score": main_score(backbone, scores)}, tuple(records))
+    config |= {"score": main_score(backbone, scores)} | ({} if source is None else {"dataset": source})
+    return Evaluation(config, tuple(records))
 
 
 def _records(method: Method, chosen: Indices, draw: int, test: Labelled) -> list[Record]:
@@ -81,7 +84,7 @@ def _records(method: Method, chosen: Indices, draw: int, test: Labelled) -> list
 
 
 def draw_exemplars(train: ImageSet | Labelled, exemplars: int, seed: int, draw: int) -> Indices:
-    """Draw the train items that `evaluate` enrols: indices `[C, m]`, each class from its own random stream.
+    """Draw the train items that `evaluate` enrolls: indices `[C, m]`, each class from its own random stream.
 
     A smaller draw of the same `seed` and number `draw` is the beginning of a larger one.
     """
@@ -117,7 +120,7 @@ def check_sizes(split: str, data: Labelled, least: int, *, empty: bool = False) 
         name, thing = data.classes[int(sizes.argmin())], f"{split} {data.kind.removesuffix('s')}"
         raise ValueError(
             f"class {name!r} has {counted(int(sizes.min()), thing)} in {data.source} but {least} are needed; "
-            f"add {data.kind}, or enrol fewer exemplars"
+            f"add {data.kind}, or enroll fewer exemplars"
         )
 
 

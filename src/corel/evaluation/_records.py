@@ -67,7 +67,7 @@ class Evaluation:
 
     def summary(self) -> list[Summary]:
         """One row per method and number of exemplars, in the order they were measured."""
-        return [_summarise(*cell, self.auc(*cell)) for cell in self._cells()]
+        return [_summarize(*cell, self.auc(*cell)) for cell in self._cells()]
 
     def document(self) -> dict[str, Any]:
         """The whole evaluation as JSON's types."""
@@ -103,7 +103,7 @@ def shown(*values: float | None) -> str:
     return " – ".join(f"{value:.4f}" for value in values if value is not None) or "–"
 
 
-def _summarise(method: str, exemplars: int, auc: NDArray[np.float64]) -> Summary:
+def _summarize(method: str, exemplars: int, auc: NDArray[np.float64]) -> Summary:
     mean = float(auc.mean())
     if len(auc) == 1:
         return Summary(method, exemplars, mean, None, None, None, None)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from corel.evaluation._methods import NEIGHBOURS
+from corel.evaluation._methods import NEIGHBORS
 from corel.evaluation._records import Evaluation
 from corel.oneclass import METHODS
 
-PIXELS = f"{NEIGHBOURS} nearest neighbours, pixels"
+PIXELS = f"{NEIGHBORS} nearest neighbours, pixels"
 EASY = 0.95  # an AUC by bare pixels that leaves little to win
 
 

@@ -1,9 +1,12 @@
 """Many classes on one backbone, in one file."""
 
+from typing import Any
+
+from corel._errors import warn_renamed
 from corel.gallery._audit import Audit as Audit
 from corel.gallery._audit import Fit as Fit
 from corel.gallery._duplicates import Duplicate as Duplicate
-from corel.gallery._enrolment import Enrolment as Enrolment
+from corel.gallery._enrollment import Enrollment as Enrollment
 from corel.gallery._explanation import Explanation as Explanation
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._later import Later as Later
@@ -13,4 +16,12 @@ from corel.gallery._scores import HeldOut as HeldOut
 from corel.gallery._scores import Scores as Scores
 from corel.gallery._selection import Selection as Selection
 from corel.gallery._store import Exemplar as Exemplar
+from corel.gallery._tuning import Tuning as Tuning
 from corel.gallery._verdicts import Verdict as Verdict
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Enrolment":
+        warn_renamed("corel.gallery.Enrolment", "Enrollment")
+        return Enrollment
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

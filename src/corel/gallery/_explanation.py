@@ -100,7 +100,7 @@ class Explanation:
     def _draw_voters(self, axes: Axes) -> None:
         height = width = min(self.value.shape[0], LARGEST)
         canvas = np.full((len(self.votes.counts), height + GAP, SHOWN, width + GAP, 3), PAPER, np.uint8)
-        for branch, voters in enumerate(self.votes.neighbours):
+        for branch, voters in enumerate(self.votes.neighbors):
             for place, voter in enumerate(voters[:SHOWN]):
                 picture = _decoded(self.exemplars[voter], (width, height))
                 canvas[branch, :height, place, :width] = PAPER if picture is None else picture
@@ -108,7 +108,7 @@ class Explanation:
         axes.imshow(canvas.reshape(-1, SHOWN * (width + GAP), 3), extent=extent, aspect="equal")
 
     def _name_voters(self, axes: Axes) -> None:
-        for branch, voters in enumerate(self.votes.neighbours):
+        for branch, voters in enumerate(self.votes.neighbors):
             names = ", ".join(drawn(self.exemplars[voter].source) for voter in voters[:SHOWN])
             axes.text(0.02, branch, names, va="center", fontsize=8, clip_on=True)
 

@@ -131,7 +131,7 @@ def _own_schema(version: int) -> list[tuple[str, ...]]:
 
 def damaged(path: Path, what: str) -> ValueError:
     """Make the error for a gallery that cannot be trusted."""
-    return ValueError(f"{path} is damaged ({what}); restore a copy, or enrol its images into a new file")
+    return ValueError(f"{path} is damaged ({what}); restore a copy, or enroll its images into a new file")
 
 
 @contextmanager

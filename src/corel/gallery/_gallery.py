@@ -1,4 +1,4 @@
-"""The gallery as users meet it: enrol, forget, list, score, classify, explain."""
+"""The gallery as users meet it: enroll, forget, list, score, classify, explain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from corel.gallery import _backbone_lookup, _blanks
 from corel.gallery._assessment import in_background
 from corel.gallery._audit import Audit, audit_classes
 from corel.gallery._chosen import chosen_hashes
-from corel.gallery._enrolment import Enrolment, warn_of_background
+from corel.gallery._enrollment import Enrollment, warn_of_background
 from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded
@@ -30,6 +30,7 @@ from corel.gallery._scoring import Embedded, scored
 from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
 from corel.gallery._store import Exemplar, Store, Version
+from corel.gallery._tuning import Tuning
 from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Gallery:
-    """Classes that are recognised from a few images each, on one backbone, in one SQLite file.
+    """Classes that are recognized from a few images each, on one backbone, in one SQLite file.
 
     Each change is one transaction: a crash, a kill or a full disk leaves the file as it was before or as it
     is after. Several processes may use a gallery at once, and several threads one `Gallery`.
@@ -49,7 +50,7 @@ class Gallery:
         >>> with corel.Gallery.open("digits.gallery", create=True) as gallery:
         ...     for digit in ("0", "1"):
         ...         chosen = digits.labels == digits.classes.index(digit)
-        ...         enrolment = gallery.enroll(digit, digits.take(chosen))
+        ...         enrollment = gallery.enroll(digit, digits.take(chosen))
         ...     sets = gallery.classify(corel.images.open("digits", "test"), rate=0.05)
         >>> len(sets)
         898
@@ -149,7 +150,7 @@ class Gallery:
         return self._store.counts()
 
     def exemplars(self, name: str) -> list[Exemplar]:
-        """Give a class's exemplars in the order of their enrolment."""
+        """Give a class's exemplars in the order of their enrollment."""
         found = self._store.exemplars(name)
         if not found:
             raise unknown_class(name, self.classes())
@@ -160,7 +161,7 @@ class Gallery:
         method = self.method
         return np.stack([self._compared(method, each.latent, each.features) for each in self.exemplars(name)])
 
-    def enroll(self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False) -> Enrolment:
+    def enroll(self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False) -> Enrollment:
         """Add images to a class, all or none; those it already holds are counted and skipped.
 
         Args:
@@ -198,7 +199,7 @@ class Gallery:
         for each, new in zip(classes, added, strict=True):
             counts[each] += new
         elsewhere = self._elsewhere(hashes, classes)
-        return Enrolment(counts, len(added) - sum(added), tuple(skipped), elsewhere)
+        return Enrollment(counts, len(added) - sum(added), tuple(skipped), elsewhere)
 
     def forget(self, name: str, which: Sequence[str | int] | None = None) -> int:
         """Remove a class, or some of its exemplars; gives how many were removed.
@@ -306,6 +307,11 @@ class Gallery:
         """
         options = {"photographs": False, "strict": strict, "progress": progress}
         return self.score(images, held_out=self._half, **options).select(fdr)
+
+    def tune(self, members: Any, strangers: Any, *, strict: bool = False, progress: bool = False) -> Tuning:
+        """Show what each rate would do to images of the enrolled classes and to strangers; nothing is changed."""
+        options = {"photographs": False, "strict": strict, "progress": progress}
+        return Tuning.of(*(self.score(each, held_out=self._half, **options) for each in (members, strangers)))
 
     def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.

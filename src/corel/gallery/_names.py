@@ -32,4 +32,4 @@ def unknown_class(name: str, known: Iterable[str]) -> ValueError:
     if near:
         return ValueError(f"there is no class {name!r}; did you mean {near[0]!r}?")
     shown = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
-    return ValueError(f"there is no class {name!r}; the gallery holds {shown or 'none yet, so enrol one first'}")
+    return ValueError(f"there is no class {name!r}; the gallery holds {shown or 'none yet, so enroll one first'}")

@@ -35,10 +35,15 @@ class Selection:
     skipped: tuple[Skipped, ...] = ()
 
     @property
-    def strangers(self) -> list[str]:
-        """The images that were selected, those with the lowest p-values first."""
+    def ranked(self) -> list[int]:
+        """The places of the images that were selected, those with the lowest p-values first."""
         order = np.argsort(self.p_values, kind="stable")
-        return [self.images[i] for i in order[self.selected[order]]]
+        return [int(i) for i in order[self.selected[order]]]
+
+    @property
+    def strangers(self) -> list[str]:
+        """Their names."""
+        return [self.images[i] for i in self.ranked]
 
     def __str__(self) -> str:
         if not self.selected.any():

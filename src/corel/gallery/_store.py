@@ -371,7 +371,7 @@ def check_backbone(path: Path, stored: BackboneReference, given: BackboneReferen
     if stored.digest != given.digest:
         raise ValueError(
             f"{path} was made with the backbone {stored.name} ({stored.digest[:12]}), not with "
-            f"{given.name} ({given.digest[:12]}); open it with that one, or enrol into a new gallery"
+            f"{given.name} ({given.digest[:12]}); open it with that one, or enroll into a new gallery"
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from threading import Thread
@@ -81,7 +81,8 @@ def stream(
     """Read a source batch by batch, ready for an encoder.
 
     Args:
-        source: whatever `open` takes, and an iterator of paths; for `Rows`, an array of rows or its .npy or .npz file.
+        source: whatever `open` takes, and an iterator of paths, with a `Skipped` for what is not to be read; for
+            `Rows`, an array of rows or its .npy or .npz file.
         preparation: how an item becomes the encoder's input, such as `Backbone.preparation`.
         split: ``train`` or ``test``.
         root: where known names are looked up.
@@ -105,8 +106,7 @@ def stream(
         rows = read_rows(source, preparation)
         return Stream(_row_batches(rows, batch_size), "an array", len(rows), shown)
     if isinstance(source, Iterator) and not hasattr(source, "read"):
-        parts = (list_files([Path(file).expanduser() for file in part]) for part in _chunks(source, batch_size))
-        named = (_batch(part, range(len(part)), preparation, strict=strict) for part in parts)
+        named = (_named_batch(part, preparation, strict=strict) for part in _chunks(source, batch_size))
         return Stream(_checked(named, "the files named"), "the files named", None, shown)
     listing = find(source, split, root)
     if strict and listing.unread:
@@ -183,6 +183,15 @@ def _batch(listing: Listing, rows: range, preparation: Preparation, *, strict: b
     labels = None if numbers is None else [listing.classes[i] if listing.classes else str(i) for i in numbers]
     values = decoded.pixels[kept] if decoded.broken else decoded.pixels
     return Batch(values, [listing.names[rows[i]] for i in kept], labels, skipped)
+
+
+def _named_batch(part: list[Any], preparation: Preparation, *, strict: bool) -> Batch:
+    """Read files named one by one; a `Skipped` among them is passed on."""
+    unread = tuple(each for each in part if isinstance(each, Skipped))
+    listing = list_files([Path(each).expanduser() for each in part if not isinstance(each, Skipped)])
+    refuse(unread, 1, "the files named", strict=strict)
+    batch = _batch(listing, range(len(listing)), preparation, strict=strict)
+    return replace(batch, skipped=(*batch.skipped, *unread))
 
 
 def _row_batches(rows: NDArray[np.float32], batch_size: int) -> Iterator[Batch]:

@@ -145,7 +145,7 @@ class ClassBank:
         """Make a bank of one array `[m_c, B·D]` per class; `settings` are the fields from `branches` on."""
         arrays = [np.asarray(bag) for bag in bags]
         if not arrays:
-            raise ValueError("a bank needs at least one class; enrol one first")
+            raise ValueError("a bank needs at least one class; enroll one first")
         offsets = np.cumsum([0, *map(len, arrays)], dtype=np.int64)
         return cls(np.concatenate(arrays), offsets, **settings)
 
@@ -360,7 +360,7 @@ def check_support(rate: float, sizes: Iterable[int]) -> None:
     smallest = min((m for m in sizes if allowed_rejections(rate, m) < 1), default=None)
     if smallest is not None:
         warnings.warn(
-            f"{smallest} exemplars cannot support rate={rate}: nothing will be rejected. Enrol at least "
+            f"{smallest} exemplars cannot support rate={rate}: nothing will be rejected. Enroll at least "
             f"{int(np.ceil(1 / rate)) - 1} or raise the rate to {1 / (smallest + 1):.3g}.",
             stacklevel=3,
         )

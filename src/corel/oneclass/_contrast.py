@@ -1,11 +1,11 @@
-"""The contrast: the log-ratio of a class's rate of neighbours to the background's, branch by branch.
+"""The contrast: the log-ratio of a class's rate of neighbors to the background's, branch by branch.
 
 With c the mass of the class's m exemplars around a point in one branch and q the mean weight of the background there,
 the class's rate is smoothed by s pseudo-exemplars that are spread like the background, and the branch adds
 
     log( (c + s·q) / ((m + s)·q) ) = log(1 + c/(s·q)) + log(s/(m + s)).
 
-A branch without neighbours adds the least there is, log(s/(m + s)), however empty the background is around it: a point
+A branch without neighbors adds the least there is, log(s/(m + s)), however empty the background is around it: a point
 far from everything gets the lowest score. Smoothing by a constant instead would reward the empty background.
 """
 

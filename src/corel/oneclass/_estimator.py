@@ -39,7 +39,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         branches: The parts B into which the columns `[n, B·D]` of a latent are split.
         radius: L1 distance within which exemplars count; the η the encoder was trained for.
         method: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
-            the class's rate of neighbours, weighed by their distance, to the background's, summed; `"cosine"`, on
+            the class's rate of neighbors, weighed by their distance, to the background's, summed; `"cosine"`, on
             whitened unit vectors the log of the mean exp(cos/τ) to the exemplars over the same to the background, for
             which branches and radius mean nothing; `"auto"`, contrast where a background is given, else count.
         background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
@@ -85,15 +85,15 @@ class OneClass(OutlierMixin, BaseEstimator):
         return cls(**{**backbone_settings(backbone, settings.get("method", "auto")), **settings})
 
     def fit(self, X: ArrayLike, y: object = None) -> OneClass:
-        """Enrol the rows of `X [m, B·D]`; nothing is optimised."""
-        return self._enrol(validate_data(self, X, dtype=[np.float32, np.float64]))
+        """Enroll the rows of `X [m, B·D]`; nothing is optimized."""
+        return self._enroll(validate_data(self, X, dtype=[np.float32, np.float64]))
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> OneClass:
         """Add exemplars after those already enrolled: the same as fitting on all of them."""
         if not hasattr(self, "bank_"):
             return self.fit(X, y)
         more = validate_data(self, X, dtype=self.exemplars_.dtype, reset=False)
-        return self._enrol(np.concatenate([self.exemplars_, more]))
+        return self._enroll(np.concatenate([self.exemplars_, more]))
 
     def forget(self, indices: ArrayLike) -> OneClass:
         """Drop the exemplars at these positions of `exemplars_`: the same as never having enrolled them.
@@ -108,7 +108,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         kept = np.delete(self.exemplars_, rows.astype(np.int64), axis=0)
         if not len(kept):
             raise ValueError(f"forgetting all {m} exemplars leaves no class; drop the estimator instead")
-        return self._enrol(kept)
+        return self._enroll(kept)
 
     def score_samples(self, X: ArrayLike) -> Doubles:
         """Score each row of `X`; higher = more in-class."""
@@ -155,7 +155,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         latents: Points = validate_data(self, X, dtype=self._bank.exemplars.dtype, reset=False)
         return latents
 
-    def _enrol(self, exemplars: Points) -> OneClass:
+    def _enroll(self, exemplars: Points) -> OneClass:
         check_rate(self.rate)
         bounds: Integers = np.array([0, len(exemplars)], np.int64)
         background = None if self.background is None else np.asarray(self.background)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corel._errors import warn_renamed
 from corel.oneclass._kernel import Doubles, Integers, Points, Real, Window
 
 
@@ -18,7 +19,7 @@ class Explanation(NamedTuple):
     Attributes:
         counts: Exemplars inside the ball of each branch `[B]`.
         background_rates: Share of the background inside the same balls `[B]`, or None without a background.
-        neighbours: Per branch the exemplars inside the ball, nearest first.
+        neighbors: Per branch the exemplars inside the ball, nearest first.
         distances: Per branch how far these are.
         parts: What each branch adds to the score `[B]`.
 
@@ -26,9 +27,15 @@ class Explanation(NamedTuple):
 
     counts: Integers
     background_rates: Doubles | None
-    neighbours: tuple[Integers, ...]
+    neighbors: tuple[Integers, ...]
     distances: tuple[Doubles, ...]
     parts: Doubles
+
+    @property
+    def neighbours(self) -> tuple[Integers, ...]:
+        """The old spelling of `neighbors`."""
+        warn_renamed("neighbours", "neighbors")
+        return self.neighbors
 
 
 def explain_balls(
@@ -67,7 +74,7 @@ def _explain(distances: Points, radius: Real, parts: Doubles, rates: Doubles | N
     return Explanation(
         counts=np.array([len(near) for near in inside], np.int64),
         background_rates=rates,
-        neighbours=tuple(inside),
+        neighbors=tuple(inside),
         distances=tuple(column[near].astype(np.float64) for column, near in zip(distances.T, inside, strict=True)),
         parts=parts,
     )

@@ -1,6 +1,6 @@
 """Weighing exemplars by their L1 distance on the CPU, many classes at once, with no array of all distances.
 
-Points are `[n, B, D]`, exemplars `[B, D, M]` so that the innermost loops run over neighbouring exemplars, and class
+Points are `[n, B, D]`, exemplars `[B, D, M]` so that the innermost loops run over neighboring exemplars, and class
 `c` owns the columns ``offsets[c]:offsets[c + 1]``. A distance is the sum over coordinates in their order, a weight is
 an integer: both are symmetric, and the same to the last bit whatever the batching.
 """

@@ -19,7 +19,7 @@ def pairwise(points: Tensor, p: float) -> Tensor:
         return functools.reduce(torch.maximum, _gaps(points))
     if p in (1, 2):
         return functools.reduce(torch.add, (gap if p == 1 else gap * gap for gap in _gaps(points)))
-    # With the largest gap taken out, powers neither overflow nor vanish where that matters.
+    # Dividing by the largest gap first keeps powers from overflowing and from vanishing.
     largest = pairwise(points, torch.inf)
     unit = torch.where(largest > 0, largest, 1).clamp(max=torch.finfo(largest.dtype).max)
     return unit * functools.reduce(torch.add, ((gap / unit) ** p for gap in _gaps(points))) ** (1 / p)
@@ -51,7 +51,7 @@ def in_death_order(codes: Tensor, deaths: Tensor, b: int) -> Tensor:
 
 
 def _lightest_edges(distances: Tensor, component: Tensor) -> Tensor:
-    """For each component's label the code i·b + j (i < j) of its lightest outgoing edge; b·b where there is none."""
+    """Give the lightest outgoing edge of each component as the code i·b + j (i < j); b·b where there is none."""
     n, b = component.shape
     outgoing = component[:, :, None] != component[:, None, :]
     # min gives the first of equals: for a fixed vertex, edges of equal length order like their other endpoint.
@@ -65,7 +65,7 @@ def _lightest_edges(distances: Tensor, component: Tensor) -> Tensor:
 
 
 def _merged(component: Tensor, edge: Tensor, b: int) -> Tensor:
-    """New labels: each component points to the one across its edge; chains of pointers end in a single root."""
+    """Give the labels after merging: components point across their edges, and take the label of the root."""
     label = torch.arange(b, device=edge.device).expand_as(edge)
     chosen = edge < b * b
     ends = edge.clamp(max=b * b - 1)

@@ -2,7 +2,7 @@
 
 The merging edges of 0-dimensional Vietoris–Rips persistence are the edges of the minimum spanning tree. Prim's tree
 grows by one vertex a step; only the distances from that vertex to those still outside are computed, one row of numbers
-that vectorises, so that memory is O(b·D) at any size.
+that vectorizes, so that memory is O(b·D) at any size.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def merge_plainly(clouds: Array, p: float, first: int, edges: Array, powers: Arr
 def _prim(clouds: Array, p: float, infinity: Scalar, first: int, edges: Array, powers: Array) -> Scalar:
     n, b, dimension = clouds.shape
     slots = b + _VECTOR
-    coordinates = np.empty((dimension, slots), clouds.dtype)  # of the vertices outside the tree, a row a coordinate
+    coordinates = np.empty((dimension, slots), clouds.dtype)  # of the vertices outside the tree, one row per coordinate
     joined = np.empty(dimension, clouds.dtype)  # the vertex that joined last
     row = np.empty(slots, clouds.dtype)
-    # Non-negative floats order like the integers of the same bits, whose minimum vectorises.
+    # Non-negative floats order like the integers of the same bits, whose minimum vectorizes.
     best = np.full(slots, infinity)
     bits = row.view(best.dtype)
     parent = np.empty(slots, np.int32)
@@ -97,7 +97,7 @@ def _prim(clouds: Array, p: float, infinity: Scalar, first: int, edges: Array, p
 
 @subkernel
 def _load(cloud: Array, coordinates: Array, joined: Array, vertex: Array) -> Scalar:
-    """Vertex 0 is the tree, the others are outside. Returns the first point with a value that is not finite, or -1."""
+    """Start with vertex 0 in the tree and the others outside. Return the first point that is not finite, or -1."""
     finite = True
     for value in cloud.ravel():
         finite &= np.isfinite(value)
@@ -131,21 +131,21 @@ def _distances(coordinates: Array, joined: Array, new: Scalar, outside: int, p: 
             near = row[v] + abs(coordinates[d, v] - a) + abs(coordinates[d + 1, v] - b) + abs(coordinates[d + 2, v] - c)
             row[v] = near + abs(coordinates[d + 3, v] - e) + abs(coordinates[d + 4, v] - f)
     for d in range(whole, len(joined)):
-        centre, coordinate = joined[d], coordinates[d]
+        center, coordinate = joined[d], coordinates[d]
         if p == 1:
             for v in range(outside):
-                row[v] += abs(coordinate[v] - centre)
+                row[v] += abs(coordinate[v] - center)
         elif p == 2:
             for v in range(outside):
-                row[v] += (coordinate[v] - centre) * (coordinate[v] - centre)
+                row[v] += (coordinate[v] - center) * (coordinate[v] - center)
         else:
             for v in range(outside):
-                row[v] = max(row[v], abs(coordinate[v] - centre))
+                row[v] = max(row[v], abs(coordinate[v] - center))
 
 
 @subkernel
 def _norms(coordinates: Array, joined: Array, outside: int, p: float, row: Array) -> None:
-    """‖·‖_p for any p. With the largest gap taken out, powers neither overflow nor vanish where that matters."""
+    """‖·‖_p for any p. Dividing by the largest gap first keeps powers from overflowing and from vanishing."""
     power, root = row.dtype.type(p), row.dtype.type(1 / p)
     for v in range(outside):
         largest, total = row.dtype.type(0), row.dtype.type(0)
@@ -160,7 +160,7 @@ def _norms(coordinates: Array, joined: Array, outside: int, p: float, row: Array
 
 @subkernel
 def _offer(distances: Array, new: Scalar, outside: int, best: Array, parent: Array) -> Scalar:
-    """Offer every vertex outside the edge to the new tree vertex; returns the shortest edge across."""
+    """Update the shortest edge into the tree of every vertex outside; return the shortest of all."""
     shortest = best[0]
     for v in range(outside):
         distance, known, tree = distances[v], best[v], parent[v]
@@ -175,7 +175,7 @@ def _offer(distances: Array, new: Scalar, outside: int, best: Array, parent: Arr
 
 @subkernel
 def _closest(best: Array, parent: Array, vertex: Array, outside: int, shortest: Scalar) -> Scalar:
-    """Where the shortest edge ends outside; among equals the smallest (i, j)."""
+    """Find the vertex outside with the shortest edge; among equals the one whose edge has the smallest (i, j)."""
     last, equals = np.int32(-1), np.int32(0)
     for v in range(outside):
         hit = best[v] == shortest
@@ -203,7 +203,7 @@ def _move_into_tree(
     parent: Array,
     vertex: Array,
 ) -> None:
-    """The chosen vertex leaves the outside; the last one takes its place, so that the outside stays dense."""
+    """Remove the chosen vertex from those outside; the last one moves to its slot, so that they stay contiguous."""
     for d in range(len(joined)):
         joined[d] = coordinates[d, chosen]
         coordinates[d, chosen] = coordinates[d, last]
@@ -223,7 +223,7 @@ def _sort(edges: Array, deaths: Array) -> None:
 
 @subkernel
 def _death_order(deaths: Array, edges: Array) -> Array:
-    """Ascending by (death, i, j); edges are ordered by their ends only when deaths tie."""
+    """Sort ascending by (death, i, j); the ends (i, j) are compared only where deaths tie."""
     order = _sorted_by_bytes(deaths, np.arange(len(deaths)))
     for step in range(1, len(order)):
         if deaths[order[step]] == deaths[order[step - 1]]:

@@ -1,7 +1,7 @@
 """0-dimensional persistence by matrix reduction: the paper's appendix, step for step.
 
-Slow on purpose (a cloud of b points has b(b+1)/2 columns): the oracle the kernels are tested against, and the
-page to learn from. Indices count from 0 here and from 1 in the paper; a zero column has low −1 in both.
+Slow (a cloud of b points has b(b+1)/2 columns): tests compare the kernels with it, and it shows how the paper's
+algorithms work. Indices count from 0 here and from 1 in the paper; a zero column has low −1 in both.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def add(B: Z2Matrix, i: int, j: int) -> None:
 def standard_reduction(boundary: Z2Matrix) -> Z2Matrix:
     """Algorithm 2, the sequential reduction. The input is left as it is.
 
-    The printed loop runs over i but its body speaks of j: they are one variable, the column being reduced.
+    The paper prints the loop over i and its body with j. Both mean the column that is being reduced.
     """
     B = boundary.copy()
     for j in range(B.shape[1]):
@@ -71,7 +71,7 @@ def standard_reduction(boundary: Z2Matrix) -> Z2Matrix:
 
 def _earlier_column_with_equal_low(B: Z2Matrix, j: int) -> int | None:
     lows = low(B[:, : j + 1])
-    # Two zero columns both have low −1. As printed they would match, and the loop would never end.
+    # Two zero columns both have low −1. As printed, they match and the loop never ends, so they are left out.
     matches = np.flatnonzero((lows[:j] == lows[j]) & (lows[:j] >= 0))
     return int(matches[0]) if len(matches) else None
 
@@ -86,7 +86,7 @@ def independent_additions(B: Z2Matrix) -> Integers:
     lows = low(B)
     pairs = []
     for row in range(len(B)):
-        sharing = np.flatnonzero(lows == row)  # I(B, row), except that the paper empties it below two members
+        sharing = np.flatnonzero(lows == row)  # I(B, row); the paper's is empty where it has fewer than two members
         if len(sharing) >= 2:
             pairs += [(sharing[0], target) for target in sharing[1:]]  # μ(B, row) × the others
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)

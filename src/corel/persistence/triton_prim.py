@@ -96,7 +96,7 @@ def merge_edges(points: Tensor, p: float) -> Tensor:
     deaths = torch.empty(n, b - 1, dtype=points.dtype, device=points.device)
     if codes.numel():
         block = triton.next_power_of_2(b)
-        # Coordinate-major, so that neighbouring lanes load neighbouring addresses.
+        # Coordinate-major, so that neighboring lanes load neighboring addresses.
         columns = points.transpose(1, 2).contiguous()
         with torch.cuda.device_of(points):  # type: ignore[no-untyped-call]
             _prim[(n,)](columns, codes, deaths, b, dim, P=float(p), BLOCK=block, **launch_options(block))

@@ -140,16 +140,16 @@ def curves(scores: Scored | None) -> Section | None:
         figure, axes = _style.panel(3.6)
         for label in np.argsort(scores.auc())[:CLASSES]:
             axes.plot(GRID, _curve(scores, scores.first, label), color=_style.MUTED, linewidth=0.8, alpha=0.5)
-        for (name, found), colour in zip(scores.found.items(), _style.SERIES, strict=False):
+        for (name, found), color in zip(scores.found.items(), _style.SERIES, strict=False):
             mean = np.mean([_curve(scores, found, label) for label in range(len(scores.test.classes))], axis=0)
-            axes.plot(GRID, mean, color=colour, linewidth=2, label=f"{name}, mean of classes")
+            axes.plot(GRID, mean, color=color, linewidth=2, label=f"{name}, mean of classes")
         axes.plot([0, 1], [0, 1], color=_style.MUTED, linewidth=1, linestyle=":", label="guessing")
-        axes.set(xlabel="others let in", ylabel="members recognised", xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
+        axes.set(xlabel="others let in", ylabel="members recognized", xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
         axes.legend(loc="lower right")
     return Section(
-        "Recognised, and let in by mistake",
-        "Whoever accepts lower scores recognises more members of a class and lets more strangers in. Each point of "
-        "a curve is one such choice; the nearer to the upper left corner, the better. Thin grey lines are the single "
+        "Recognized, and let in by mistake",
+        "Whoever accepts lower scores recognizes more members of a class and lets more strangers in. Each point of "
+        "a curve is one such choice; the nearer to the upper left corner, the better. Thin gray lines are the single "
         f"classes behind the mean of “{next(iter(scores.found))}”, with {scores.exemplars} images enrolled each (the "
         f"first draw). {IN_WORDS[scores.method]}",
         panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],
@@ -181,7 +181,8 @@ def extremes(scores: Scored | None) -> Section | None:
         f"Best and worst: class “{_style.short(scores.test.classes[label], 60)}”",
         "The class with the lowest AUC, to see where recognition fails. The p-value is the share of the enrolled "
         "images that fit the class no better than this one: of true members, at most one in twenty gets a p-value "
-        "of 0.05 or less. (The guarantee is for images like the enrolled ones, by an encoder that trained on others.)",
+        "of 0.05 or less, averaged over enrollments. (The guarantee is for images like the enrolled ones, by an "
+        "encoder that trained on others.)",
         strips=[
             Strip(name, words, scores.test.pixels[chosen], [f"p = {p:.3f}" for p in p_values[chosen]])
             for name, (words, chosen) in rows.items()

@@ -1,7 +1,7 @@
 """How figures look, and how one drawing serves light pages, dark pages and files.
 
-Figures are drawn in the paper's colours. A file keeps them; inside the page each becomes a CSS variable, so that
-the page's colour scheme decides.
+Figures are drawn in the paper's colors. A file keeps them; inside the page each becomes a CSS variable, so that
+the page's color scheme decides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIABLES = {
     INK: "currentColor", MUTED: "var(--muted)", SKY: "var(--sky)", SUNSET: "var(--sunset)",
     SUNFLOWER: "var(--sunflower)", GRASS: "var(--grass)",
 }  # fmt: skip
-# Further colours are of middle lightness: they need no second set.
+# Further colors are of middle lightness: they need no second set.
 SERIES = (SKY, SUNSET, GRASS, SUNFLOWER, "#8e6bbf", "#2aa5a0", "#c2577f", "#8a6d4b", "#7d8894", "#4aa3df")
 WIDTH = 4.2  # inches; 302 units in the SVG, so that nine-point text is readable at the width of a phone
 
@@ -58,7 +58,7 @@ def panel(height: float = 2.9) -> tuple[Figure, Axes]:
 
 
 def inline_svg(figure: Figure, name: str, description: str) -> str:
-    """Give a figure as an element of the page; ids and colours are made to fit beside other figures."""
+    """Give a figure as an element of the page; ids and colors are made to fit beside other figures."""
     text = svg(figure, name).decode()
     text = text[text.index("<svg") :]
     used = set(re.findall(r"#([\w-]+)[\")]", text))

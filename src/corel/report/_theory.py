@@ -10,7 +10,7 @@ from torch import Tensor
 from corel.report import _style
 from corel.report._content import Panel, Section, Table
 from corel.report._topology import Cloud
-from corel.theory import Diagnosis, diagnose, guaranteed_neighbours
+from corel.theory import Diagnosis, diagnose, guaranteed_neighbors
 
 STEPS = 15  # sizes m at which neighbors are counted
 
@@ -59,7 +59,7 @@ def _diagnosed(cloud: Cloud) -> Diagnosis:
 def _rows(label: str, beta: NDArray[np.float64], within: Tensor, sizes: list[int], b: int) -> list[list[str]]:
     rows = []
     for size in sizes:
-        expected, counts = guaranteed_neighbours(size, b), _counts(within, size)
+        expected, counts = guaranteed_neighbors(size, b), _counts(within, size)
         kept = float((counts >= expected).mean())
         numbers = [size, expected, counts.min(), int(np.median(counts))]
         rows.append([label, f"{beta.mean():.2f}", *map(str, numbers), f"{kept:.0%}"])
@@ -73,7 +73,7 @@ def _within(cloud: Cloud, beta: NDArray[np.float64]) -> Tensor:
 
 
 def _counts(within: Tensor, size: int) -> NDArray[np.int64]:
-    """How many of the first `size` points are neighbours of each of them ``[branches, size]``, itself not counted."""
+    """How many of the first `size` points are neighbors of each of them ``[branches, size]``, itself not counted."""
     counts: NDArray[np.int64] = (within[:, :size, :size].sum(-1) - 1).numpy()
     return counts
 
@@ -91,6 +91,6 @@ def _growth(cloud: Cloud, beta: NDArray[np.float64], meaning: str, name: str) ->
         axes.plot(sizes, [np.median(each) for each in counts], color=_style.SKY, label="median point")
         axes.plot(sizes, [each.min() for each in counts], color=_style.GRASS, label="loneliest point", linestyle="--")
         axes.plot(sizes, sizes - b + 1, color=_style.SUNSET, label="m − b + 1")
-        axes.set(xlabel="points m", ylabel="neighbours within β", ylim=(0, None), xlim=(b, largest))
+        axes.set(xlabel="points m", ylabel="neighbors within β", ylim=(0, None), xlim=(b, largest))
         axes.legend(loc="upper left")
-    return Panel(f"neighbours-{name}", figure, f"β is {meaning}. Above the orange line points have at least m − b + 1.")
+    return Panel(f"neighbors-{name}", figure, f"β is {meaning}. Above the orange line points have at least m − b + 1.")

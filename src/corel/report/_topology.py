@@ -103,14 +103,14 @@ def _limits(found: list[NDArray[np.float32]], eta: float) -> tuple[float, float]
 
 def _ridges(values: NDArray[np.float32], name: str, eta: float, limits: tuple[float, float], file: str) -> Panel:
     edges = np.geomspace(*limits, BINS + 1)
-    centres = np.sqrt(edges[1:] * edges[:-1])
+    centers = np.sqrt(edges[1:] * edges[:-1])
     with _style.drawing():
         figure, axes = _style.panel(3.4)
         for branch, row in enumerate(values):
             density = np.convolve(np.histogram(row, edges)[0], [0.25, 0.5, 0.25], mode="same")
             height = branch + 1.6 * density / max(density.max(), 1)
-            axes.fill_between(centres, branch, height, color=_style.SKY, alpha=0.55, linewidth=0, zorder=-branch)
-            axes.plot(centres, height, color=_style.SKY, linewidth=0.8, zorder=-branch)
+            axes.fill_between(centers, branch, height, color=_style.SKY, alpha=0.55, linewidth=0, zorder=-branch)
+            axes.plot(centers, height, color=_style.SKY, linewidth=0.8, zorder=-branch)
         _plain_log_axis(axes)
         axes.set(xlabel="death time (logarithmic)", ylabel="branch", xlim=limits)
         axes.set_yticks(range(0, len(values), max(1, len(values) // 8)))
@@ -151,11 +151,11 @@ def views(material: Material, seen: list[Cloud], sample: ImageSet | None) -> Sec
     if not after:
         return None
     labels = sample.labels if sample is not None and len(sample.classes) <= len(_style.SERIES) else None
-    coloured = "; colours are classes, which training never saw" if labels is not None else ""
+    colored = "; colors are classes, which training never saw" if labels is not None else ""
     return Section(
         "A look at the points",
         f"The first branch has {material.backbone.branch_dim} dimensions; a page has two. This is the flattest "
-        f"view of one batch (its two main directions){coloured}. Grey lines are the merges: each joins the two "
+        f"view of one batch (its two main directions){colored}. Gray lines are the merges: each joins the two "
         "points that met.",
         panels=[_view(cloud, labels, sample, index) for index, cloud in enumerate(after)],
     )
@@ -163,8 +163,8 @@ def views(material: Material, seen: list[Cloud], sample: ImageSet | None) -> Sec
 
 def _view(cloud: Cloud, labels: NDArray[np.int64] | None, sample: ImageSet | None, index: int) -> Panel:
     points = cloud.points[0, : cloud.backbone.batch_size]
-    centred = points - points.mean(0)
-    flat = (centred @ torch.linalg.svd(centred, full_matrices=False).Vh[:2].T).numpy()
+    centered = points - points.mean(0)
+    flat = (centered @ torch.linalg.svd(centered, full_matrices=False).Vh[:2].T).numpy()
     if flat.shape[1] == 1:
         flat = np.column_stack([flat, np.zeros(len(flat))])
     lines = flat[merge_edges(points, cloud.backbone.p).numpy()]

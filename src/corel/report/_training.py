@@ -101,9 +101,9 @@ def _shown(value: Any) -> str:
 def _curve(histories: dict[str, list[dict[str, float]]], key: str, caption: str) -> Panel:
     with _style.drawing():
         figure, axes = _style.panel(2.6)
-        for (name, history), colour in zip(histories.items(), _style.SERIES, strict=False):
+        for (name, history), color in zip(histories.items(), _style.SERIES, strict=False):
             values = [(epoch["epoch"], epoch[key]) for epoch in history if key in epoch]
-            axes.plot(*np.array(values).T, color=colour, label=name)
+            axes.plot(*np.array(values).T, color=color, label=name)
         axes.set(xlabel="epoch", ylabel=key, ylim=(0, None))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         axes.grid(axis="y", color=_style.MUTED, alpha=0.2, linewidth=0.6)

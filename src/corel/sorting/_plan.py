@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from corel._io.lines import append_lines, read_lines
 
@@ -43,11 +44,15 @@ class Record:
         found = source.stat()
         return cls(how.value, str(source), str(target), found.st_size, found.st_mtime_ns)
 
-    def checked(self) -> Record:
-        """Refuse values of another type: a list may come from a stranger, too."""
-        if How(self.how) and not all(isinstance(each, str) for each in (self.source, self.target)):
-            raise TypeError("paths are text")
-        return self
+    @classmethod
+    def read(cls, line: Any, undo_list: Path) -> Record:
+        """Read a line; the list may come from a stranger, so that only files in its folder are touched."""
+        match line:
+            case {"how": "copy" | "link" | "move", "source": str(), "target": str(), "size": int(), "modified": int()}:
+                record = cls(**{name: line[name] for name in cls.__dataclass_fields__})
+                if undo_list.parent in Path(os.path.normpath(record.target)).parents:
+                    return record
+        raise ValueError(f"{undo_list} is not an undo list of `corel sort`; name the one in the sorted folder")
 
     def is_of(self, path: Path) -> bool:
         """Whether a file looks like the one planned for; some file systems keep times to two seconds."""
@@ -57,10 +62,7 @@ class Record:
 
 def read_records(path: Path) -> list[Record]:
     """Read the records in effect: a target was free when a record was made, so only the last one with it counts."""
-    try:
-        records = [Record(**line).checked() for line in read_lines(path)]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} is not an undo list of `corel sort`; name the one in the sorted folder") from error
+    records = [Record.read(line, path) for line in read_lines(path)]
     last = {record.target: record for record in records}
     return [record for record in records if last[record.target] is record]
 

@@ -12,13 +12,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from corel._errors import warn_renamed
 from corel._terminal import counted
 from corel.losses import split_branches
 from corel.persistence import death_times
 from corel.theory._exact import beta_bounds, exact_interval
 from corel.theory._statements import (
     Points,
-    guaranteed_neighbours,
+    guaranteed_neighbors,
     largest_batch_size,
     separation_sample_size,
 )
@@ -32,7 +33,7 @@ class Consequences:
 
     alpha: float
     beta: float
-    neighbours: int  # Lemma 1, Corollary 1: at least so many within β of every point
+    neighbors: int  # Lemma 1, Corollary 1: at least so many within β of every point
     separation_sample_size: int  # Eq. 5: from so many points on two are closer than η
     largest_batch_size: float  # Remark 2: necessary for the premise itself
 
@@ -40,7 +41,13 @@ class Consequences:
     def of(cls, alpha: float, beta: float, *, eta: float, n: int, b: int, m: int) -> Consequences:
         """Apply the statements to an interval [α, β]."""
         separation = separation_sample_size(alpha, beta, eta, n, b)
-        return cls(alpha, beta, guaranteed_neighbours(m, b), separation, largest_batch_size(alpha, beta, n))
+        return cls(alpha, beta, guaranteed_neighbors(m, b), separation, largest_batch_size(alpha, beta, n))
+
+    @property
+    def neighbours(self) -> int:
+        """The old spelling of `neighbors`."""
+        warn_renamed("neighbours", "neighbors")
+        return self.neighbors
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +194,7 @@ def _theory_table(found: Diagnosis) -> list[str]:
 
     def cells(branch: int, c: Consequences) -> str:
         numbers = ("-" if math.isnan(beta) else f"{beta:.{decimals}f}" for beta in betas[branch])
-        sizes = f"{c.neighbours:>5} {_short(c.separation_sample_size):>9} {_short(c.largest_batch_size):>9}"
+        sizes = f"{c.neighbors:>5} {_short(c.separation_sample_size):>9} {_short(c.largest_batch_size):>9}"
         return " ".join([*(f"{number:>{max(wide, 8)}}" for number in numbers), sizes])
 
     heading = " ".join(f"{name:>{max(wide, 8)}}" for name in ("β̂", "β* ≥", "β* ≤", "β*"))

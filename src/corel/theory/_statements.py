@@ -4,8 +4,8 @@ The definitions take a finite set as the rows of a tensor or array ``[m, n]``, c
 the m × m distance matrix. Rows are points: two equal rows are two points at distance 0.
 
 Every statement is about sets whose b-point subsets are all α-β-connected. Definition 4 as printed asks for
-equal extremes, which different subsets hardly ever share; the proofs need only that all death times lie in
-[α, β], and that is what is meant here.
+equal extremes, which different subsets hardly ever have. The proofs need only that all death times lie in [α, β],
+and the functions here check that.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def annulus_counts(points: Points, alpha: float, beta: float, p: float = 1.0) ->
     return ((alpha <= distances) & (distances <= beta)).sum(1).numpy()
 
 
-def guaranteed_neighbours(m: int, b: int) -> int:
-    """Lemma 1: so many of m points, m − b + 1, lie in every point's annulus B(z, α, β), z itself not counted.
+def guaranteed_neighbors(m: int, b: int) -> int:
+    """Lemma 1: the annulus B(z, α, β) of every point z holds at least m − b + 1 of the m points, without z itself.
 
-    Needs all b-point subsets to be connected within [α, β]. Below m = b the lemma is silent: 0.
+    All b-point subsets must be connected within [α, β]. For m < b the lemma says nothing, and this gives 0.
     """
     _check_batch_size(b)
     return max(m - b + 1, 0)
@@ -87,11 +87,14 @@ def metric_entropy(points: Points, eps: float, p: float = 1.0) -> int:
     def largest(left: int) -> int:
         alone = 0
         while left:
-            neighbours = [((near[v] & left).bit_count(), v) for v in range(len(near)) if left >> v & 1]
-            (fewest, loneliest), (_, busiest) = min(neighbours), max(neighbours)
-            if fewest > 2:  # all have two others at least: the subset has the busiest point, or it does not
+            neighbors = [((near[v] & left).bit_count(), v) for v in range(len(near)) if left >> v & 1]
+            (fewest, loneliest), (_, busiest) = min(neighbors), max(neighbors)
+            if fewest > 2:  # all have two others nearby at least: try with the busiest point, then without it
                 return alone + max(1 + largest(left & ~near[busiest]), largest(left & ~(1 << busiest)))
-            alone, left = alone + 1, left & ~near[loneliest]  # with at most one, a point is in some largest subset
+            alone, left = (
+                alone + 1,
+                left & ~near[loneliest],
+            )  # with at most one other nearby: in some largest subset
         return alone
 
     return largest((1 << len(near)) - 1)
@@ -103,7 +106,7 @@ def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
     Exact arithmetic, rounded down, so it never overflows. Open balls of radius ε/2 around the points fit into
     B(0, α − ε/2, β + ε/2) (the proof prints the radii α and β there). Its hole exists only where ε < 2α;
     beyond, the second term is void and counts as 0. The paper states ‖·‖₁, but uses only that volumes grow as
-    rⁿ: the bound holds in every norm.
+    rⁿ, so the bound holds in every norm.
 
     >>> annulus_entropy_bound(1.0, 2.0, eps=1.0, n=2)  # 5² − 1²
     24
@@ -121,8 +124,8 @@ def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
 def separation_sample_size(alpha: float, beta: float, eta: float, n: int, b: int) -> int:
     """Eq. 5 with Corollary 2: from this many points m on, a set in Rⁿ cannot be η-separated.
 
-    Needs all b-point subsets to be connected within [α, β]. The bound grows as a volume does: in R¹⁰ it asks
-    for some hundred thousand points or more, and says nothing about realistic sets.
+    All b-point subsets must be connected within [α, β]. The bound grows as a volume does: in R¹⁰ it needs a hundred
+    thousand points or more, so it says nothing about realistic sets.
 
     >>> separation_sample_size(1.0, 3.0, eta=2.0, n=10, b=100)
     1048676
@@ -144,7 +147,7 @@ def largest_batch_size(alpha: float, beta: float, n: int) -> float:
 
 
 def smallest_dimension(batch_size: int, alpha: float, beta: float) -> int:
-    """Remark 2 the other way round: the smallest n whose `largest_batch_size` reaches ``batch_size``.
+    """Remark 2 solved for n: the smallest n whose `largest_batch_size` is at least ``batch_size``.
 
     >>> smallest_dimension(100, alpha=1.8, beta=2.2)
     4

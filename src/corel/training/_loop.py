@@ -25,6 +25,8 @@ from corel._terminal import counted, progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone
 from corel.encoders import channels_last
+from corel.encoders.base import BACKGROUND
+from corel.images import ImageSet
 from corel.losses import ConnectivityLoss, split_branches
 from corel.objectives import Objective
 from corel.persistence import death_times
@@ -35,7 +37,6 @@ from corel.training._schedule import step_size
 from corel.training.config import PRESETS as PRESETS
 from corel.training.config import TrainConfig as TrainConfig
 
-BACKGROUND = 4000  # auxiliary latents kept in the backbone
 POOLED = 2000  # and features, for their covariance: 1.5 MB of 384 in half precision; 4,000 rows gain nothing
 DEATHS_EVERY = 20  # steps between two measurements of α̂, ε̂, β̂: enough for a mean, too few to cost anything
 
@@ -46,6 +47,7 @@ def train(
     *,
     run_dir: str | os.PathLike[str] | None = None,
     checkpoint_minutes: float = 5.0,
+    source: str | None = None,
     progress: bool = True,
 ) -> Backbone:
     """Train an encoder on unlabelled images and give its backbone.
@@ -59,6 +61,7 @@ def train(
         run_dir: a folder for checkpoints and metrics. Where it holds a checkpoint of the same training, the training
             continues from it, and ends with the weights it would have had without stopping.
         checkpoint_minutes: a checkpoint is written after each epoch, and whenever this much time has passed.
+        source: what the backbone says it was trained on; default: what an `ImageSet` says, else "an array".
         progress: show a bar, if standard error is a terminal.
 
     Example:
@@ -72,7 +75,8 @@ def train(
     # Processes on a CPU find each other only if accelerate is told that there is nothing better. Precision is ours to
     # choose: a mixed precision set for `accelerate launch` would scale the loss and not the optimizer.
     accelerator = Accelerator(cpu=not _has_accelerator(), mixed_precision="no")
-    items = torch.from_numpy(np.require(getattr(images, "pixels", images), requirements=["C", "W"]))
+    values = images.pixels if isinstance(images, ImageSet) else images
+    items = torch.from_numpy(np.require(values, requirements=["C", "W"]))
     data = _describe_data(images, items)
     objective = first_weights(config, tuple(items.shape[1:]))
     objective.observe(items)
@@ -90,13 +94,13 @@ def train(
     )
     names: Sequence[str] = getattr(images, "names", [])
     _optimize(objective, run, items, names, accelerator, quiet=not progress)
-    return _finish(objective, run, items)
+    return _finish(objective, run, items, source or data["source"])
 
 
 def _optimize(
     objective: Objective, run: Run, items: Tensor, names: Sequence[str], accelerator: Accelerator, *, quiet: bool
 ) -> None:
-    """Algorithm 4, step 1: minimise pretext + λ · connectivity over batches, from the run's state to its last epoch."""
+    """Algorithm 4, step 1: minimize pretext + λ · connectivity over batches, from the run's state to its last epoch."""
     config, state, optimizer = run.identity.config, run.state, run.optimizer
     device, process, processes = accelerator.device, accelerator.process_index, accelerator.num_processes
     steps = _steps_per_epoch(len(items), config.batch_size, processes)
@@ -149,7 +153,7 @@ def _optimize(
                 run.interrupt()
 
 
-def _finish(objective: Objective, run: Run, items: Tensor) -> Backbone:
+def _finish(objective: Objective, run: Run, items: Tensor, source: str) -> Backbone:
     """Encode a sample of the data, which becomes the background and shows the death times that were reached."""
     config, network = run.identity.config, objective.network
     network.eval().load_state_dict(network.stored_state())  # what is measured is what a file will hold
@@ -160,7 +164,7 @@ def _finish(objective: Objective, run: Run, items: Tensor) -> Backbone:
     deaths = torch.stack([_extremes(batch, config) for batch in batches]).mean(dim=0)
     metadata = {
         "config": asdict(config),
-        "data": run.identity.data,
+        "data": {**run.identity.data, "source": source},
         "processes": run.identity.processes,
         "history": run.state.history,
         "version": __version__,

@@ -25,17 +25,15 @@ class Folder:
         self.path = path
         self._settle = settle
         self._since: dict[File, float] = {}  # when each was first seen as it is
+        self.unsettled = False  # whether the last look saw files that were not there long enough
 
     def settled(self, seen: Container[File], now: float) -> list[File]:
         """Look once, at the time `now`, and list what is new and stayed as it is long enough, the oldest first."""
         new = [each for each in self._files() if each not in seen]
         self._since = {each: self._since.get(each, now) for each in new}
-        return sorted((each for each in new if now - self._since[each] >= self._settle), key=_by_age)
-
-    @property
-    def unsettled(self) -> bool:
-        """Whether some file was seen that was not there long enough."""
-        return bool(self._since)
+        settled = [each for each in new if now - self._since[each] >= self._settle]
+        self.unsettled = len(settled) < len(new)
+        return sorted(settled, key=_by_age)
 
     def _files(self) -> list[File]:
         try:

@@ -58,6 +58,28 @@ def state_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.state")
 
 
+def _is_row(values: object) -> bool:
+    """Whether values from a state file have the types that a row is written by."""
+    match values:
+        case [str(), str(), str(), [*classes], _, _, _, float(), bool(), str()]:
+            return all(isinstance(each, str) for each in classes)
+    return False
+
+
+def _is_file(values: object) -> bool:
+    match values:
+        case [str(), int(), int()]:
+            return True
+    return False
+
+
+def _are_bets(scores: Sequence[object], state: Line) -> bool:
+    match state:
+        case {"log_bets": [*bets], "alarmed": bool()}:
+            return all(isinstance(each, float) for each in [*scores, *bets])
+    return False
+
+
 class Journal:
     """The state of a watch, beside its rows."""
 
@@ -100,12 +122,15 @@ class Journal:
         self._replay(line)
 
     def _replay(self, line: Line) -> None:
+        """Apply a line; the file may be somebody else's, and hold anything."""
         match line:
-            case {"test": settings}:
+            case {"test": {"calibration": str(), "seed": int()} as settings}:
                 self.tests, self.test, self.scores, self.last = self.tests + 1, settings, [], {}
-            case {"ran": file}:
+            case {"ran": str(file)}:
                 self.ran.add(file)
-            case {"files": files, "scores": scores, "rows": _, "start": _}:
+            case {"files": [*files], "rows": [*rows], "scores": [*scores], "start": int(), **rest} if (
+                all(map(_is_file, files)) and all(map(_is_row, rows)) and _are_bets(scores, rest)
+            ):
                 self.seen.update(File(*each) for each in files)
                 self.scores += scores
                 self.last, self.ran = line, set()

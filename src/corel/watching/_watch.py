@@ -6,8 +6,10 @@ import hashlib
 import math
 import os
 import secrets
+import shutil
 import subprocess
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -69,6 +71,10 @@ class Watch:
         level: float = LEVEL,
         seed: int | None = None,
     ) -> None:
+        if sum(gallery.classes().values()) < 2:
+            raise ValueError("watching needs at least two exemplars, one to score and one to calibrate; enroll more")
+        if command and shutil.which(command[0]) is None:
+            raise ValueError(f"there is no program {command[0]!r} to run for a stranger; check its name")
         self._gallery, self._rate, self._command, self._photographs = gallery, rate, list(command), photographs
         self._level, self._seed = level, secrets.randbits(64) if seed is None else seed
         self.folder = Folder(Path(folder).expanduser().resolve(), settle)
@@ -152,7 +158,9 @@ class Watch:
         for row in self.journal.rows() if self._command else ():
             if row.verdict == "stranger" and row.image not in self.journal.ran:
                 # No shell reads the name, and it is a whole path: it cannot be taken for an option.
-                subprocess.run([*self._command, row.image], stdin=subprocess.DEVNULL, check=False)
+                ended = subprocess.run([*self._command, row.image], stdin=subprocess.DEVNULL, check=False)
+                if ended.returncode:
+                    warnings.warn(f"{self._command[0]} ended with {ended.returncode} for {row.image}", stacklevel=2)
                 self.journal.note_command(row.image)
 
 

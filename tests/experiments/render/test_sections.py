@@ -218,7 +218,7 @@ def test_geometry_follows_the_numbers(tmp_path: Path) -> None:
         in geometry.lifetimes(tmp_path)
     )
     assert "| CIFAR-10, count | 0.720 ± 0.030 | 0.730 ± 0.000 |" in geometry.variability(tmp_path)
-    assert "| neighbours promised | 1 | 21 |" in geometry.density(tmp_path)
+    assert "| neighbors promised | 1 | 21 |" in geometry.density(tmp_path)
     assert "So 0.03 of the gap of 0.20 comes from the loss, and 0.17 from the radius." in ablations.worth(tmp_path)
 
 

@@ -24,7 +24,7 @@ from experiments._lib.trainings import FULL, trained
 from experiments._lib.variants import untrained_connectivity
 from experiments.studies import benefit, contrastive
 from experiments.studies.control import in_batch_distances, matched_radii, matched_radius
-from experiments.studies.density import neighbours
+from experiments.studies.density import neighbors
 from experiments.studies.lifetimes import measure
 from experiments.studies.parameters import fitted
 from experiments.studies.table1 import enough
@@ -81,9 +81,9 @@ def test_the_mean_over_subsets_does_not_depend_on_their_size() -> None:
     assert over_subsets(pairwise, sizes, 5)["spread"] == pytest.approx(0, abs=1e-12)
 
 
-def test_neighbours_on_a_line() -> None:
+def test_neighbors_on_a_line() -> None:
     line = np.arange(5, dtype=np.float32)[:, None]
-    found = neighbours(np.concatenate([line, line], 1), np.array([1.5, 2.0]))
+    found = neighbors(np.concatenate([line, line], 1), np.array([1.5, 2.0]))
     assert found.tolist() == [[1, 2, 2, 2, 1], [2, 3, 4, 3, 2]]
 
 
@@ -92,7 +92,7 @@ def test_parameters_are_those_of_the_layers() -> None:
     encoder = convolutions + 16 * (128 * 10) + 160
     assert encoder == 113_888
     assert sum(p.numel() for p in Autoencoder().encoder.parameters()) == encoder
-    blocks = sum(9 * i * o + o + 2 * o for i, o in [(3, 64), (64, 128), (128, 256)])  # with batch normalisation
+    blocks = sum(9 * i * o + o + 2 * o for i, o in [(3, 64), (64, 128), (128, 256)])  # with batch normalization
     assert fitted(DSEBM()).parameters == blocks + 4096 * 256 + 256 + 3 * 32 * 32
 
 
@@ -120,7 +120,7 @@ def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPa
     scores = [one_vs_all(expected.scores(10, draw), expected.truth) for draw in range(benefit.DRAWS)]
     assert aucs["count, η"] == pytest.approx(np.mean(scores))
     assert aucs["count, tiny"] == pytest.approx(0.5, abs=0.01)  # nothing is so near
-    assert aucs[benefit.NEIGHBOURS] > 0.9
+    assert aucs[benefit.NEIGHBORS] > 0.9
     assert found["decisions"]["count, η"]["inside"] < 0.1
     assert found["decisions"]["count, tiny"] == {"inside": 0.0, "outside": 0.0}
 

@@ -97,7 +97,7 @@ def test_cifar20_with_any_other_number_of_classes_is_refused(tmp_path: Path, bin
         images.open("cifar20", root=tmp_path)
 
 
-def test_path_of_a_known_layout_is_recognised(tmp_path: Path) -> None:
+def test_path_of_a_known_layout_is_recognized(tmp_path: Path) -> None:
     write_cifar10(tmp_path, binary=True)
     write_cifar100(tmp_path, binary=False)
     assert len(images.open(tmp_path / "cifar-10-batches-bin").classes) == 10

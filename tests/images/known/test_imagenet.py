@@ -16,7 +16,7 @@ from tests.images.conftest import Paint
 WNIDS = ("n01443537", "n02124075", "n04067472")
 
 
-def colours(found: images.ImageSet) -> list[int]:
+def colors(found: images.ImageSet) -> list[int]:
     return [int(value) for value in found.pixels[:, 0, 0, 0]]
 
 
@@ -38,13 +38,13 @@ def tiny(tmp_path: Path, paint: Paint) -> Path:
 def test_tiny_imagenet(tiny: Path) -> None:
     train, val = images.open("tiny-imagenet", root=tiny.parent), images.open("tiny-imagenet", "val", root=tiny.parent)
     assert train.classes == val.classes == WNIDS
-    assert colours(train) == [0, 1, 10, 11, 20, 21]
+    assert colors(train) == [0, 1, 10, 11, 20, 21]
     assert train.take(range(6)).labels.tolist() == [0, 0, 1, 1, 2, 2]  # type: ignore[union-attr]
-    assert colours(val) == [100, 101, 102, 103]
+    assert colors(val) == [100, 101, 102, 103]
     assert val.take(range(4)).labels.tolist() == [2, 0, 1, 2]  # type: ignore[union-attr]
 
 
-def test_tiny_imagenet_is_recognised_by_its_path_and_found_as_the_root(tiny: Path) -> None:
+def test_tiny_imagenet_is_recognized_by_its_path_and_found_as_the_root(tiny: Path) -> None:
     assert images.open(tiny, "test").classes == images.open("tiny-imagenet", "test", root=tiny).classes == WNIDS
 
 
@@ -61,7 +61,7 @@ def test_tiny_imagenet_with_val_by_class_folder(tiny: Path) -> None:
 def test_missing_val_image_is_skipped_without_shifting_labels(tiny: Path) -> None:
     (tiny / "val" / "images" / "val_1.png").unlink()
     val = images.open(tiny, "test")
-    assert colours(val) == [100, 102, 103]
+    assert colors(val) == [100, 102, 103]
     assert val.take(range(3)).labels.tolist() == [2, 1, 2]  # type: ignore[union-attr]
     assert [each.path for each in val.skipped] == ["val_1.png", WNIDS[0]]
 
@@ -94,7 +94,7 @@ def test_imagenet_ground_truth_goes_through_the_development_kits_numbers(imagene
     val = images.open("imagenet", "test", root=imagenet.parent)
     assert val.classes == images.open("imagenet", root=imagenet.parent).classes == WNIDS
     assert val.take(range(4)).labels.tolist() == [1, 2, 0, 2]  # type: ignore[union-attr]
-    assert np.abs(np.array(colours(val)) - [50, 100, 150, 200]).max() <= 2
+    assert np.abs(np.array(colors(val)) - [50, 100, 150, 200]).max() <= 2
 
 
 def test_imagenet_val_by_class_folder_needs_no_ground_truth(imagenet: Path, paint: Paint) -> None:

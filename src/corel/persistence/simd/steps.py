@@ -20,13 +20,13 @@ INFINITY, LARGEST = 0x7F800000, 0x7FFFFFFF
 
 @intrinsic
 def _transpose(_: Any, clouds: Any, places: Any) -> Any:
-    """Row k of `places` takes the k-th number of each of sixteen clouds."""
+    """Store the k-th number of each of sixteen clouds in row k of `places`."""
     return types.void(clouds, places), _write_transpose
 
 
 @intrinsic
 def _offer(_: Any, coordinates: Any, joined: Any, new: Any, best: Any, parent: Any, rows: Any, chosen: Any) -> Any:
-    """Offer the vertices of the first `rows` the edge to `new`, whose coordinates are in `joined`.
+    """Update the shortest edges of the vertices in the first `rows` by those to `new`, which lies at `joined`.
 
     `best` and `parent` are, for each vertex outside, the length of its shortest edge into the tree and where that ends;
     of equals it is the smaller end. `chosen` takes the row in which `best` is least, a lane. Returns a bit for each
@@ -37,13 +37,13 @@ def _offer(_: Any, coordinates: Any, joined: Any, new: Any, best: Any, parent: A
 
 @intrinsic
 def _offer_all(_: Any, coordinates: Any, joined: Any, new: Any, best: Any, parent: Any, rows: Any) -> Any:
-    """The same offer. Returns the slot, row and lane as one number, where `best` is least; of several, less than 0."""
+    """Update likewise. Return the slot (row and lane as one number) with the least `best`; negative if several tie."""
     return types.int64(coordinates, joined, new, best, parent, rows), _write_offer_all
 
 
 @intrinsic
 def _take(_: Any, rows: Any, chosen: Any, last: Any, taken: Any) -> Any:
-    """In every lane the chosen vertex leaves `rows` for `taken`, and the last one moves to its place."""
+    """In every lane, move the chosen vertex from `rows` to `taken`, and the last one to its slot."""
     return types.void(rows, chosen, last, taken), _write_take
 
 
@@ -98,7 +98,7 @@ def _write_offer_all(context: Any, builder: Any, signature: Any, arguments: Any)
 
 
 def _sweep(lanes: Vectors) -> Any:
-    """Of each lane, what is least in `best` after the offer, in which row, and whether in several."""
+    """Give for each lane the least `best` after the update, its row, and whether several rows have it."""
     builder, dimension, rows = lanes.builder, lanes.shape(1)[0], lanes.arguments[5]
     coordinates, joined = lanes.rows(0, FLOATS), lanes.rows(1, FLOATS)
     new, best, parent = (lanes.rows(k, INTEGERS) for k in range(2, 5))

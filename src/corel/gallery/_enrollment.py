@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Enrolment:
+class Enrollment:
     """What an enrollment did.
 
     Attributes:
