@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from corel._io.atomic import write_atomically
 from experiments import paper
-from experiments._lib.names import DATASETS
+from experiments._lib.names import DATASETS, SCORES
 from experiments._lib.parts import is_complete, results
 from experiments._lib.paths import FIGURES, RESULTS
 from experiments._lib.record import read
@@ -57,7 +57,7 @@ def control(records: Path) -> Figure:
     """AUC against m with and without the loss, by radius, for both scores."""
     found = results("control", records)
     figure, axes = _panels(2, sharey=True)
-    for panel, score in zip(axes, ("count", "contrast"), strict=True):
+    for panel, score in zip(axes, SCORES, strict=True):
         for (way, measured), style in zip(found.items(), STYLES, strict=True):
             auc = measured["auc"][score]
             panel.plot([int(m) for m in auc], list(auc.values()), style, ms=4, label=way)
@@ -99,7 +99,7 @@ def lifetimes(records: Path) -> Figure:
 def variability(records: Path) -> Figure:
     """AUC and its deviation over subsets against the number of classes, by encoder and score."""
     figure, axes = _panels(2, sharey=True)
-    for panel, score in zip(axes, ("count", "contrast"), strict=True):
+    for panel, score in zip(axes, SCORES, strict=True):
         for (auxiliary, measured), style in zip(results("variability", records).items(), STYLES, strict=False):
             sizes, by = [int(n) for n in measured[score]], list(measured[score].values())
             means, spreads = [each["mean"] for each in by], [each["spread"] for each in by]

@@ -26,16 +26,17 @@ def verdicts(records: Path = RESULTS) -> str:
     if not (records / "verdicts.json").exists():
         return to_run("verdicts")
     document = read("verdicts", records)
+    default = document["config"].get("default", "contrast")
     rows: list[Row] = [
         [
-            each["known"], each["strangers"], _exemplars(each["exemplars"]),
+            default, each["known"], each["strangers"], _exemplars(each["exemplars"]),
             *(f"{each[name]:.1%}" for name in COLUMNS), f"{each['set size']:.1f} of {each['classes']}",
         ]
         for each in document["results"]
-        if each["score"] == document["config"]["default"]
+        if each.get("score", default) == default
     ]  # fmt: skip
-    heading = ["known", "strangers from", "exemplars a class", *COLUMNS.values(), "classes in a set"]
-    return markdown(heading, rows, text=2)
+    heading = ["score", "known", "strangers from", "exemplars a class", *COLUMNS.values(), "classes in a set"]
+    return markdown(heading, rows, text=3)
 
 
 def photographs(records: Path = RESULTS) -> str:

@@ -87,7 +87,7 @@ def _means(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for source in SOURCES:
         for target in SOURCES:
             same = [cell for cell in cells if (cell["auxiliary"], cell["evaluated"]) == (source, target)]
-            auc = {score: float(np.mean([cell[score]["auc"] for cell in same])) for score in ("count", "contrast")}
+            auc = {score: float(np.mean([cell[score]["auc"] for cell in same])) for score in SCORES}
             mean = {"auxiliary": source, "evaluated": target, "seeds": len(same), **auc}
             means.append({**mean, "published": published[source, target]})
     return means

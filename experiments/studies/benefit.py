@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from corel.backbone import Backbone
-from corel.evaluation import draw_exemplars
-from corel.evaluation._methods import nearest_neighbors
+from corel.evaluation import draw_exemplars, nearest_neighbors
 from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import Doubles, Encoded, one_vs_all

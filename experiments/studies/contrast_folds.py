@@ -16,12 +16,11 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 import corel.images
 from corel._terminal import track
 from corel.backbone import Backbone
-from corel.evaluation import one_vs_all_auc
+from corel.evaluation import nearest_neighbors, one_vs_all_auc
 from corel.oneclass import _contrast, _cpu
 from corel.oneclass._kernel import Window
 from experiments._lib import command
@@ -31,7 +30,7 @@ from experiments._lib.record import read, record
 BACKBONE = "tiny-imagenet-16x10"
 EXEMPLARS = (1, 5, 10, 30, 120, 500)
 JUDGED = (5, 10, 30, 120, 500)  # the choice maximises the mean AUC over these
-FOLDS, TESTED, STRANGE, NEIGHBORS = 3, 1500, 200, 5
+FOLDS, TESTED, STRANGE = 3, 1500, 200
 WORTH = 0.005  # mean AUC that mirrored views must gain to pay for encoding every image twice
 
 Latents = NDArray[np.float32]
@@ -156,11 +155,12 @@ def measure(fold: Fold, branches: int, eta: float) -> Iterator[dict[str, Any]]:
                 yield {"candidate": candidate, "m": m, **judge(scores, fold.labels)}
 
 
-def nearest_neighbors(fold: Fold) -> Iterator[dict[str, Any]]:
+def neighbor_control(fold: Fold) -> Iterator[dict[str, Any]]:
     """The control: minus the mean Euclidean distance to the nearest exemplars."""
     for m in EXEMPLARS:
-        models = [NearestNeighbors(n_neighbors=min(NEIGHBORS, m)).fit(bag[:m]) for bag in fold.bags[0]]
-        scores = np.stack([-model.kneighbors(fold.points)[0].mean(1) for model in models], 1)
+        rows = np.concatenate([bag[:m] for bag in fold.bags[0]])
+        control = nearest_neighbors("nearest", (rows, fold.points))
+        scores = control.score(np.arange(len(rows)).reshape(-1, m))
         yield {"candidate": None, "m": m, **judge(scores, fold.labels)}
 
 
@@ -179,7 +179,7 @@ def choose(data: Path, backbone: Backbone) -> None:
     """Compare all candidates on all folds and write down what was found."""
     start, rows = time.perf_counter(), []
     for fold in track(folds(data, backbone), "folds", total=FOLDS):
-        rows += [*measure(fold, backbone.branches, backbone.eta), *nearest_neighbors(fold)]
+        rows += [*measure(fold, backbone.branches, backbone.eta), *neighbor_control(fold)]
     table = [summarize(candidate, rows) for candidate in (*CANDIDATES, None)]
     results = {
         "candidates": table,

@@ -21,13 +21,13 @@ from corel.losses import split_branches
 from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import DRAWS, Encoded, Latents
+from experiments._lib.names import SCORES
 from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import AUXILIARY, EPOCHS, trained
 from experiments._lib.variants import EVALUATED
 from experiments.render import figures
 
 EXEMPLARS = (10, 50, 120, 500)
-SCORES = ("count", "contrast")
 SHAPED, FREE = TrainConfig(epochs=EPOCHS), TrainConfig(epochs=EPOCHS, weight=0.0)
 WAYS = ("λ = 20, radius η", "λ = 0, radius η", "λ = 0, one matched radius", "λ = 0, a matched radius per branch")
 

@@ -32,6 +32,7 @@ from corel._terminal import track
 from corel.oneclass import OneClass
 from corel.training import TrainConfig, train
 from experiments._lib import command
+from experiments._lib.names import SCORES
 from experiments._lib.record import record
 
 TABLES: dict[str, Callable[..., Any]] = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_iris}
@@ -89,7 +90,7 @@ def _ours(known: Rows, split: int) -> dict[str, Method]:
         model = OneClass.from_backbone(backbone, method=score)
         return lambda few, rows: model.fit(backbone.encode(few)).score_samples(backbone.encode(rows))
 
-    return {f"corel, {score}": method(score) for score in ("count", "contrast")}
+    return {f"corel, {score}": method(score) for score in SCORES}
 
 
 def _detectors(known: Rows, split: int) -> dict[str, Method]:

@@ -16,8 +16,17 @@ from sklearn.neighbors import NearestNeighbors
 
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder
-from corel.evaluation import Evaluation, Record, draw_exemplars, evaluate, half_interval, remark, shown
-from corel.evaluation._methods import _matching_scale, nearest_neighbors
+from corel.evaluation import (
+    Evaluation,
+    Record,
+    draw_exemplars,
+    evaluate,
+    half_interval,
+    nearest_neighbors,
+    remark,
+    shown,
+)
+from corel.evaluation._methods import _matching_scale
 from corel.images import ImageSet
 from corel.oneclass import OneClass
 

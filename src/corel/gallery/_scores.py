@@ -104,7 +104,7 @@ class Scores:
 
         Among images of the enrolled classes, at most the share `rate` is called stranger, and the classes of a
         verdict hold the true one at least with probability 1 − 2·rate. Of real images at most 1% more is called
-        "not a photograph", as measured on seven sets. That share is averaged over enrollments. With a `confidence`,
+        "not a photograph", as measured on eight sets. That share is averaged over enrollments. With a `confidence`,
         which needs a split, it is this gallery's own: at most `rate`, unless the enrollment was one of the unlucky
         1 − confidence.
         """
