@@ -24,6 +24,7 @@ from experiments.render import (
     overview,
     speed,
     tables,
+    upkeep,
     verdicts,
     wrapped,
 )
@@ -31,7 +32,8 @@ from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "reproduction").glob("*.md"))
-DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in ("encoders.md", "verdicts.md", "reproduction.md")), *PAGES)
+NAMED = ("encoders.md", "verdicts.md", "watch.md", "reproduction.md")
+DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in NAMED), *PAGES)
 
 
 def commands() -> str:
@@ -53,6 +55,7 @@ TABLES: dict[str, Callable[[], str]] = {
         wrapped.wrapped,
         methods.methods, methods.folds, methods.seen,
         verdicts.verdicts, verdicts.photographs,
+        upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
     )

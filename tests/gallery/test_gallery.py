@@ -182,6 +182,14 @@ def test_another_process_s_change_is_seen(path: Path, backbone: Backbone) -> Non
         assert mine.score(colored(0, 1, 3)).classes == ("red",)
 
 
+def test_a_class_is_scored_and_audited_under_its_new_name(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as mine, Gallery.open(path, backbone) as other:
+        assert mine.score(colored(0, 1, 3)).classes == ("green", "red")
+        assert other.rename("red", "crimson") == 40
+        assert mine.score(colored(0, 1, 3)).classes == ("crimson", "green")
+        assert len(mine.audit("crimson").fits) == 40
+
+
 def test_forgetting_is_all_or_nothing(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         known = gallery.exemplars("red")[0].hash
