@@ -17,6 +17,7 @@ from experiments.render import (
     cells,
     claims,
     comparison,
+    daily,
     encoders,
     front,
     geometry,
@@ -32,7 +33,7 @@ from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "reproduction").glob("*.md"))
-NAMED = ("encoders.md", "verdicts.md", "watch.md", "reproduction.md")
+NAMED = ("encoders.md", "verdicts.md", "day-by-day.md", "watch.md", "reproduction.md")
 DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in NAMED), *PAGES)
 
 
@@ -54,7 +55,7 @@ TABLES: dict[str, Callable[[], str]] = {
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         wrapped.wrapped,
         methods.methods, methods.folds, methods.seen,
-        verdicts.verdicts, verdicts.photographs,
+        verdicts.verdicts, verdicts.photographs, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,

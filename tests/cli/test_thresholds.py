@@ -45,6 +45,11 @@ def test_a_confidence_that_needs_more_exemplars_is_refused(corel: Corel, gallery
     )
 
 
+def test_a_confidence_is_refused_where_no_exemplars_are_held_out(corel: Corel, gallery: Path, new: Path) -> None:
+    arguments = ("score", gallery, new / "members", "--engine", "ray", "--out", "scored", "--confidence", "0.95")
+    assert "--confidence is not for --engine ray" in corel(*arguments, exits=2).stderr
+
+
 def test_select_prints_names_and_what_they_promise(corel: Corel, gallery: Path, new: Path, photos: Path) -> None:
     result = corel("select", gallery, new, "--fdr", "0.2", photos / "broken.png")
     chosen = [Path(line) for line in result.stdout.splitlines()]

@@ -16,7 +16,7 @@ def discoveries(p_values: ArrayLike, fdr: float) -> NDArray[np.bool_]:
     """Select by Benjamini and Hochberg: the r lowest p-values, r the most with p_(r) ≤ fdr·r/n.
 
     The expected share of wrong ones among those selected is at most `fdr`, over exemplars and images, for p-values of
-    one `Split` (Bates et al. 2023, Theorem 2). It is not proved for full-conformal p-values.
+    one `Split` (Bates et al. 2023). It is not proved for full-conformal p-values.
 
     Example:
         >>> discoveries([0.01, 0.5, 0.02, 0.9], fdr=0.1)

@@ -98,7 +98,7 @@ def strict_limit(rate: float, confidence: float, calibrating: int) -> float:
     """Where to reject, p ≤ limit, so that *this* split rejects at most `rate` of its classes with this confidence.
 
     The k-th smallest of n calibration scores has a share Beta(k, n + 1 − k) of the classes below it. The limit is
-    k/(n + 1) for the largest k with P(Beta(k, n + 1 − k) ≤ rate) ≥ confidence (Vovk 2012, Proposition 2b).
+    k/(n + 1) for the largest k with P(Beta(k, n + 1 − k) ≤ rate) ≥ confidence (Vovk 2012).
 
     Example:
         >>> strict_limit(rate=0.05, confidence=0.95, calibrating=59) == 1 / 60
