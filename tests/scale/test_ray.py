@@ -166,6 +166,8 @@ def test_mistakes_are_said_before_a_cluster_starts(gallery: Path, photos: Path, 
     for options, said in (
         (["--workers", "2"], "--workers is for --engine ray"),
         (["--engine", "ray"], "name it with --out"),
+        (["--engine", "ray", "--strict"], "--strict is for --engine local"),
+        (["--engine", "ray", "--format", "csv"], "writes Parquet, not csv"),
         (["--engine", "ray", "--out", str(photos)], "and no run; name a new folder"),
     ):
         result = CliRunner().invoke(app, ["score", str(gallery), str(photos), *options])

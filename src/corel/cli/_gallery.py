@@ -17,7 +17,17 @@ from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Qui
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 from corel.cli._resolution import remark_on_large_photos
 from corel.cli._rows import Format, outputs, row_writer
-from corel.cli._scale import Address, Engine, EngineName, PartSize, Workers, refuse_without_ray, score_on_ray
+from corel.cli._scale import (
+    Address,
+    Engine,
+    EngineName,
+    PartSize,
+    Threads,
+    Workers,
+    refuse_with_ray,
+    refuse_without_ray,
+    score_on_ray,
+)
 
 if TYPE_CHECKING:
     from corel.gallery import Explanation, Gallery
@@ -123,6 +133,7 @@ def score(
     engine: EngineName = Engine.LOCAL,
     address: Address = None,
     workers: Workers = None,
+    threads: Threads = None,
     part_size: PartSize = None,
     quiet: Quiet = False,
 ) -> None:
@@ -131,17 +142,19 @@ def score(
     Known: one class is left. Unsure: several are, and all are named. Stranger: the p-value for "of one of the enrolled
     classes" is at most the rate; that happens to at most this share of images of these classes.
     """
-    refuse_without_ray(engine, address=address, workers=workers, part_size=part_size)
+    sizes = {"workers": workers, "threads": threads, "part_size": part_size}
+    refuse_without_ray(engine, address=address, **sizes)
+    refuse_with_ray(engine, style, strict=strict)
     if engine is Engine.RAY:
         if confidence is not None:
             raise ValueError("--confidence is not for --engine ray, which holds none out; leave one of them out")
         how: Any = {"rate": rate, "every": every, "photographs": photographs, "backbone": backbone}
-        where: Any = {"address": address, "workers": workers, "progress": not quiet}
-        counts = score_on_ray(gallery, images, out, part_size, **how, **where)
+        counts = score_on_ray(gallery, images, out, sizes, address=address, progress=not quiet, **how)
         if fail_on_outlier and counts.known + counts.unsure < counts.images:
             raise typer.Exit(1)
         return
     from corel.gallery import Gallery, rows_of
+    from corel.images import one_ahead
 
     file = None if out is None else Path(out)
     named, outliers, blank = named_files(images), 0, 0
@@ -151,7 +164,8 @@ def score(
         _warn_of_small_classes(opened, rate, quiet=quiet)
         held_out = 0 if confidence is None else _held_out(opened, rate, confidence, quiet=quiet)
         options = {"photographs": photographs, "strict": strict, "progress": not quiet}
-        for scores in opened.score_batches(named.source, held_out=held_out, **options):
+        # While a batch is decided about and written, the next ones are scored, encoded and read.
+        for scores in one_ahead(opened.score_batches(named.source, held_out=held_out, **options)):
             skipped += scores.skipped
             verdicts = scores.decide(rate, confidence)
             outliers += sum(each.is_outlier for each in verdicts)

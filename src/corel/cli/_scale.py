@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel.cli._rows import Format
+
 if TYPE_CHECKING:
     from corel.encoders.base import Network
     from corel.scale import Counts
@@ -35,6 +37,7 @@ Workers = Annotated[
     int | None,
     typer.Option(min=1, help="Processes that work.", show_default="one a core", rich_help_panel=PANEL),
 ]
+Threads = Annotated[int | None, typer.Option(min=1, help="Of each worker.", show_default="1", rich_help_panel=PANEL)]
 PartSize = Annotated[
     int | None,
     typer.Option(min=1, help="Images a Parquet file.", show_default="2048", rich_help_panel=PANEL),
@@ -47,14 +50,24 @@ def refuse_without_ray(engine: Engine, **given: Any) -> None:
         raise ValueError(f"--{name.replace('_', '-')} is for --engine ray; add that, or leave this out")
 
 
-def score_on_ray(gallery: Path, images: list[str], out: str | None, part_size: int | None, **options: Any) -> Counts:
+def refuse_with_ray(engine: Engine, style: Format, *, strict: bool) -> None:
+    """Say that an option is for one process only."""
+    if engine is Engine.RAY and strict:
+        raise ValueError("--strict is for --engine local; on Ray what cannot be read is a row with its error")
+    if engine is Engine.RAY and style not in (Format.TABLE, Format.PARQUET):
+        raise ValueError(f"--engine ray writes Parquet, not {style.value}; leave --format out")
+
+
+def score_on_ray(
+    gallery: Path, images: list[str], out: str | None, sizes: dict[str, int | None], **options: Any
+) -> Counts:
     """Score into a folder of Parquet files, and say what became of the images."""
     from corel.scale import score
 
     if out is None:
         raise ValueError("--engine ray writes Parquet files into a folder; name it with --out")
-    size: Any = {} if part_size is None else {"part_size": part_size}
-    counts = score(gallery, images, out, **size, **options)
+    given: Any = {name: value for name, value in sizes.items() if value is not None}
+    counts = score(gallery, images, out, **given, **options)
     words = {"known": "known", "unsure": "unsure", "strangers": "strangers", "blank": "not a photograph"}
     parts = [f"{getattr(counts, name):,} {word}" for name, word in words.items() if name != "blank" or counts.blank]
     typer.echo(f"{counts.images:,} images: {', '.join(parts)}, {counts.errors:,} errors")

@@ -8,8 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Before ray is imported: it reports no usage, and its workers do not give way to other programs.
-SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "RAY_DATA_DISABLE_PROGRESS_BARS": "1"}
+# Before Ray is imported. It reports no usage. Its workers do not give way to other programs. Its log level hides an
+# error that Ray Data itself causes for every pool of actors (ray-project/ray#53727); failures are raised all the same.
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+}
 LOCAL = "local"  # Ray's word for a new cluster on this machine, whatever $RAY_ADDRESS says
 
 
@@ -22,13 +28,27 @@ def cluster(address: str | None = None, *, cpus: int | None = None) -> Iterator[
         return
     started = {"num_cpus": cpus, "include_dashboard": False} if address is None else {}
     try:
-        ray.init(address or LOCAL, log_to_driver=False, logging_level=logging.ERROR, **started)
+        with _quiet():
+            ray.init(address or LOCAL, log_to_driver=False, logging_level=logging.ERROR, **started)
     except ConnectionError as error:
         raise ConnectionError(f"there is no Ray cluster at {address} ({error}); start one: ray start --head") from error
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Drop what is written to standard error, which Ray's C++ part does whatever its level; errors are raised."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def workers_for(ray: Any, threads: int) -> int:

@@ -1,0 +1,196 @@
+"""Images a second from JPEG files to rows: one process, Ray with one and two workers, and a plain script.
+
+``python -m benchmarks.scale --photos DIR`` takes the first 20,000 JPEGs below DIR and writes ``results/scale.json``.
+All engines have two threads in total. Startup (imports, the cluster, compiled kernels) is measured apart: each engine
+scores few images and then many, and the speed is that of the difference. It also shows where the time of one process
+goes, stage by stage. ``--quick`` makes a few JPEGs of its own, shows that everything runs and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from pyarrow import parquet
+from rich.console import Console
+from rich.table import Table
+
+from corel._io.regular import read_regular
+from corel._io.rows import arrow_table
+from corel.backbone import Backbone
+from corel.gallery import Gallery, rows_of
+from corel.images import Preparation
+from corel.images._convert import decode
+from corel.oneclass import compared_rows
+from measuring.record import record
+
+IMAGES, FEW, THREADS, LIMIT = 20_000, 2048, 2, 1.25
+CLASSES, EXEMPLARS, STAGE = 10, 120, 1024
+RESULTS = Path(__file__).parent / "results"
+LOCAL, ONE, TWO, PLAIN = "one process", "Ray, 1 worker × 2 threads", "Ray, 2 workers × 1 thread", "plain script"
+# What somebody writes in an hour: one image after the other, the network in batches, distances by numpy.
+SCRIPT = """
+import sys, time
+import numpy as np, torch
+from PIL import Image
+import corel
+names, backbone = open(sys.argv[1]).read().split(), corel.Backbone.load()
+torch.set_num_threads(int(sys.argv[2]))
+classes = np.load(sys.argv[3])
+began = time.perf_counter()
+out = open(sys.argv[4], "w")
+for start in range(0, len(names), 256):
+    chunk = names[start : start + 256]
+    pixels = [np.asarray(Image.open(name).convert("RGB").resize((32, 32), Image.BILINEAR)) for name in chunk]
+    features = backbone.embed(np.stack(pixels)).features
+    units = features / np.linalg.norm(features, axis=1, keepdims=True)
+    scores = np.exp(np.einsum("nf,cmf->ncm", units, classes) / 0.1).mean(axis=2)
+    for name, row in zip(chunk, scores):
+        out.write(f"{name},{row.argmax()},{row.max()}\\n")
+print(time.perf_counter() - began)
+"""
+
+
+def make_jpegs(folder: Path, count: int) -> list[str]:
+    """Photographs of blurred noise, 64 × 64 pixels."""
+    random, names = np.random.default_rng(0), []
+    for i in range(count):
+        small = Image.fromarray(random.integers(0, 255, (8, 8, 3), dtype=np.uint8))
+        names.append(str(folder / f"{i:06}.jpg"))
+        small.resize((64, 64), Image.Resampling.BICUBIC).save(names[-1])
+    return names
+
+
+def make_gallery(path: Path, names: Sequence[str]) -> None:
+    """Classes of whatever comes first: what is on the images does not change the time."""
+    with Gallery.open(path, create=True) as gallery:
+        for i, start in enumerate(range(0, CLASSES * EXEMPLARS, EXEMPLARS)):
+            gallery.enroll(f"class {i}", list(names[start : start + EXEMPLARS]))
+
+
+def run_corel(gallery: Path, names: Sequence[str], folder: Path, *options: str) -> float:
+    """Seconds of the command, with everything."""
+    listed, out = folder / "names.txt", Path(tempfile.mkdtemp(dir=folder)) / "rows"
+    listed.write_text("\n".join(names))
+    source = ["-"] if not options else [str(listed)]
+    command = [sys.executable, "-m", "corel", "score", str(gallery), *source, "--quiet", "--out", str(out)]
+    began = time.perf_counter()
+    with listed.open() as file:
+        extra = options or ("--format", "parquet")
+        subprocess.run([*command, *extra], stdin=file, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def run_plain(gallery: Path, names: Sequence[str], folder: Path) -> float:
+    """Seconds of the plain script."""
+    listed, classes = folder / "names.txt", folder / "classes.npy"
+    listed.write_text("\n".join(names))
+    with Gallery.open(gallery) as opened:
+        rows = np.stack([opened.compared(name) for name in opened.classes()])
+    np.save(classes, rows / np.linalg.norm(rows, axis=2, keepdims=True))
+    arguments = [str(listed), str(THREADS), str(classes), str(folder / "plain.csv")]
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", SCRIPT, *arguments], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def measure_engines(gallery: Path, names: Sequence[str], few: int, folder: Path) -> dict[str, dict[str, float]]:
+    """Startup and images a second of each engine."""
+    ray = ("--engine", "ray", "--part-size", str(min(2048, few // 2)))
+    engines: dict[str, Callable[[Sequence[str]], float]] = {
+        LOCAL: lambda some: run_corel(gallery, some, folder),
+        ONE: lambda some: run_corel(gallery, some, folder, *ray, "--workers", "1", "--threads", "2"),
+        TWO: lambda some: run_corel(gallery, some, folder, *ray, "--workers", "2"),
+        PLAIN: lambda some: run_plain(gallery, some, folder),
+    }
+    found = {}
+    for name, run in engines.items():
+        short, long = run(names[:few]), run(names)
+        speed = (len(names) - few) / (long - short)
+        found[name] = {"images a second": speed, "startup": short - few / speed, "seconds": long}
+    return found
+
+
+def measure_stages(gallery: Path, names: Sequence[str]) -> dict[str, float]:
+    """Milliseconds of a core that an image takes in each stage, by itself and with one thread."""
+    torch.set_num_threads(1)
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        began = time.process_time()
+        result = work()
+        seconds[name] = time.process_time() - began
+        return result
+
+    with Gallery.open(gallery) as opened:
+        how: Any = opened.backbone.preparation
+        opened.score(list(names[:64]))  # compiles and opens whatever is opened once
+        data = timed("read", lambda: [read_regular(Path(name)) for name in names])
+        timed("decode", lambda: [Image.open(io.BytesIO(each)).convert("RGB").load() for each in data])
+        pixels = np.stack(timed("decode and resize", lambda: [decode(each, how) for each in data]))
+        embedded = timed("encode", lambda: opened.backbone.embed(pixels))
+        rows = compared_rows(opened.method, embedded)
+        scores = timed("score", lambda: opened.score_encoded(rows, names))
+        table = timed("decide", lambda: arrow_table(list(rows_of(scores, scores.decide(), 0.05))))
+        timed("write", lambda: parquet.write_table(table, io.BytesIO()))
+    seconds["resize"] = max(0.0, seconds.pop("decode and resize") - seconds["decode"])
+    return {name: 1000 * each / len(names) for name, each in seconds.items()}
+
+
+def main() -> None:
+    """Measure, print and record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--photos", type=Path, help="a folder with at least 20,000 JPEGs")
+    parser.add_argument("--quick", action="store_true", help="few images, nothing is written")
+    options = parser.parse_args()
+    count, few = (CLASSES * EXEMPLARS + 848, 256) if options.quick else (IMAGES, FEW)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        found = sorted(map(str, options.photos.rglob("*.[jJ][pP]*[gG]")))[:count] if options.photos else []
+        names = found if len(found) == count else make_jpegs(folder, count)
+        gallery = folder / "bench.gallery"
+        make_gallery(gallery, names)
+        stages = measure_stages(gallery, names[:STAGE])
+        engines = measure_engines(gallery, names, few, folder)
+    show(engines, stages)
+    if not options.quick:
+        config = {"images": count, "few": few, "threads": THREADS, "photos": bool(found), "backbone": backbone_name()}
+        results = {"engines": engines, "milliseconds an image": stages, "overhead": overhead(engines)}
+        record("scale", config=config, results=results, seed=0, seconds=time.perf_counter() - began, folder=RESULTS)
+
+
+def backbone_name() -> str:
+    """Give the beginning of the digest of the backbone in use."""
+    assert isinstance(Backbone.load().preparation, Preparation)
+    return Backbone.load().digest[:12]
+
+
+def overhead(engines: dict[str, dict[str, float]]) -> float:
+    """How many times one process's time the better of both Ray engines takes, startup excluded."""
+    speeds = {name: each["images a second"] for name, each in engines.items()}
+    return speeds[LOCAL] / max(speeds[ONE], speeds[TWO])
+
+
+def show(engines: dict[str, dict[str, float]], stages: dict[str, float]) -> None:
+    """Print both tables."""
+    speeds, parts = Table("engine", "images a second", "startup, s"), Table("stage, one thread", "ms an image")
+    for name, each in engines.items():
+        speeds.add_row(name, f"{each['images a second']:,.0f}", f"{each['startup']:.1f}")
+    for name, value in stages.items():
+        parts.add_row(name, f"{value:.3f}")
+    Console().print(speeds, parts, f"Ray's overhead: {overhead(engines):.2f} × (target at most {LIMIT:g} ×)")
+
+
+if __name__ == "__main__":
+    main()
