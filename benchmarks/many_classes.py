@@ -68,7 +68,7 @@ def measure_size(backbone: corel.Backbone, classes: int) -> dict[str, float]:
 
 def measure_slopes(classes: int) -> dict[str, float]:
     """The power with which the time grows: 1 where four times as many take four times as long."""
-    base = {"classes": classes, "exemplars": 30, "dimensions": 96}
+    base = {"classes": classes, "exemplars": 60, "dimensions": 192}
     began = _milliseconds(**base)
     larger = {name: _milliseconds(**{**base, name: 4 * value}) for name, value in base.items()}
     return {name: math.log(each / began) / math.log(4) for name, each in larger.items()}

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from corel._terminal import shown
 from corel._version import __version__
 from corel.scale._place import Place
-from corel.scale._source import Part, Source
+from corel.scale._source import FOOTERS, Part, Source
 
 # Arrow and Spark pass over files that begin so when they read a folder of Parquet files.
 MANIFEST, SUMMARY = "_manifest.json", "_summary.json"
 FORMAT = 1
 KEY = b"corel"
-FOOTERS = 16  # files whose last bytes are read at a time
 
 
 class Counts(NamedTuple):

@@ -9,6 +9,7 @@ import json
 import posixpath
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from corel.scale._items import READ
 from corel.scale._place import is_remote, resolve
 
 STANDARD_INPUT, LIST, PARQUET = "-", (".txt", ".list"), (".parquet", ".pq")
+FOOTERS = 16  # files whose last bytes are read at a time
 
 
 class Part(NamedTuple):
@@ -94,7 +96,10 @@ def find_source(arguments: Sequence[str]) -> Source:
     if parquet and len(parquet) < len(files):
         other = next(file for file in files if not _is_parquet(file))
         raise ValueError(f"{parquet[0]} is a Parquet file and {other} is not; score them in two runs")
-    return Source(files, [_row_count(file) for file in files] if parquet else None)
+    if not parquet:
+        return Source(files)
+    with ThreadPoolExecutor(FOOTERS) as pool:
+        return Source(files, list(pool.map(_row_count, files)))
 
 
 def _listed(argument: str) -> list[str]:
