@@ -39,6 +39,6 @@ def test_a_short_attack_does_no_harm() -> None:
         [sys.executable, "-m", "tests.attack", "--tries", "600", "--round", "15"],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr

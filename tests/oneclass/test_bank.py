@@ -260,7 +260,8 @@ def test_no_points_give_no_rows() -> None:
     ("change", "sentence"),
     [
         ({"branches": 3}, "4 latent columns cannot be split into branches=3"),
-        ({"radius": 0.0}, "radius must be positive and finite"),
+        ({"radius": 0.0}, "radius must be finite and at least 1e-36"),
+        ({"radius": 1e-38}, "radius must be finite and at least 1e-36, not 1e-38; rescale the latents"),
         ({"method": "density"}, "must be one of 'auto', 'count', 'contrast'"),
         ({"method": "contrast"}, "pass background="),
         ({"background": np.zeros((3, 2))}, "background has 2 columns but the exemplars have 4"),

@@ -169,3 +169,12 @@ def test_what_rounding_leaves_below_zero_is_zero() -> None:
     distances = torch.tensor([[0.0, -1e-7, 1], [-1e-7, 0, 1], [1, 1, 0]])
     assert merge_edges(distances=distances).tolist() == [[0, 1], [0, 2]]
     assert death_times(distances=distances).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("dtype", "ratio"), [(torch.float32, 1e-37), (torch.float64, 1e-300)])
+def test_squares_tell_gaps_apart_in_the_range_that_is_promised(dtype: torch.dtype, ratio: float) -> None:
+    largest = 1e36 if dtype == torch.float32 else 1e150
+    gap = largest * ratio
+    points = torch.tensor([[0.0, 0.0], [gap, 0.0], [3 * gap, 0.0], [largest, 0.0]], dtype=dtype)
+    expected = torch.tensor([gap, 2 * gap, largest], dtype=dtype)
+    torch.testing.assert_close(death_times(points, p=2), expected, rtol=1e-4, atol=0)

@@ -85,5 +85,5 @@ def write_atomically(path: Path, content: bytes) -> None:
             place.write_bytes(content)
     except OSError as error:
         raise OSError(
-            error.errno, f"cannot write it, what was there before is unchanged: {error.strerror}", str(path)
+            error.errno, f"cannot write it, what was there before is unchanged: {error.strerror or error}", str(path)
         ) from error

@@ -34,8 +34,8 @@ class Spool:
             self._file.write(json.dumps([record, sizes]).encode() + b"\n" + b"".join(data))
         except OSError as error:
             raise OSError(
-                f"there is no room beside {self._path} for what is being enrolled ({error.strerror}), and it is as it "
-                "was; free space and try again"
+                f"there is no room beside {self._path} for what is enrolled ({error.strerror or error}), and it is "
+                "as it was; free space and try again"
             ) from error
 
     def __iter__(self) -> Iterator[Exemplar]:

@@ -17,6 +17,7 @@ METHODS = get_args(Method)[1:]  # without the one that stands for another
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None
 Latents: TypeAlias = ArrayLike | Tensor
+SHORTEST = 1e-36  # a radius whose 64th part float32 still divides by
 
 
 def as_latents(z: Latents, dtype: type[np.floating[Any]], name: str) -> Points:
@@ -68,8 +69,8 @@ def check_settings(branches: int, radius: float, columns: int) -> None:
     """Refuse branches that do not divide the columns, and a radius that is no length."""
     if branches < 1 or columns % branches:
         raise ValueError(f"{columns} latent columns cannot be split into branches={branches} parts of equal size")
-    if not 0 < radius < np.inf:
-        raise ArgumentError("radius", f"must be positive and finite, not {radius}")
+    if not SHORTEST <= radius < np.inf:
+        raise ArgumentError("radius", f"must be finite and at least {SHORTEST:g}, not {radius}; rescale the latents")
 
 
 def check_offsets(offsets: ArrayLike, rows: int) -> Integers:

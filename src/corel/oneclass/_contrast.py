@@ -24,7 +24,7 @@ SHARPNESS = 4.0  # an exemplar at distance d weighs exp(−SHARPNESS·d/radius)
 PRIOR = 30.0  # s
 
 UNIT = 1 << 16  # weights are integers in units of 1/UNIT, so that their sums are exact and know no order
-RESOLUTION = 64  # steps per radius at which the exponential is tabulated
+RESOLUTION = 64  # steps per radius at which the exponential is tabulated: d is rounded down to one of them
 
 
 def ball(radius: float, dtype: type[np.floating[Any]]) -> Window:

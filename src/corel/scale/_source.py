@@ -186,6 +186,9 @@ def _read_rows(file: str, start: int, stop: int) -> Any:
     system, path = resolve(file)
     with _sentences(file), system.open_input_file(path) as opened:
         content = parquet.ParquetFile(opened)
+        named = [name for name in content.schema_arrow.names if name in READ]
+        if not set(named) & set(READ[:-1]):
+            raise ValueError(f"it has no column {', '.join(READ[:-1])}")
         groups, first, before = [], None, 0
         for group in range(content.num_row_groups):
             count = content.metadata.row_group(group).num_rows
@@ -193,5 +196,5 @@ def _read_rows(file: str, start: int, stop: int) -> Any:
                 groups.append(group)
                 first = before if first is None else first
             before += count
-        table = content.read_row_groups(groups, [name for name in content.schema_arrow.names if name in READ])
+        table = content.read_row_groups(groups, named)
     return table.slice(start - (first or 0), stop - start)

@@ -47,7 +47,7 @@ def _listening(config: Config) -> socket.socket:
         return socket.create_server((config.host, config.port), family=family, backlog=512)
     except OSError as error:
         raise ValueError(
-            f"cannot listen on {config.host}:{config.port} ({error.strerror}); choose another --host or --port"
+            f"cannot listen on {config.host}:{config.port} ({error.strerror or error}); choose another --host or --port"
         ) from error
 
 

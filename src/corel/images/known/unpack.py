@@ -47,7 +47,7 @@ def unpack(archive: Path, folder: Path, *, progress: bool) -> None:
         except OSError as error:
             if error.errno in (None, errno.EINVAL):  # a place before the beginning of the archive
                 raise _damaged(archive, error) from error
-            raise OSError(error.errno, f"cannot unpack {archive}: {error.strerror}", str(folder)) from error
+            raise OSError(error.errno, f"cannot unpack {archive}: {error.strerror or error}", str(folder)) from error
         _move_all(aside, folder)
 
 
