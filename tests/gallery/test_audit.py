@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -104,13 +106,13 @@ def recompressed(pixels: Pixels) -> Pixels:
     return np.asarray(Image.open(file))
 
 
-def test_an_enrollment_of_other_images_is_told_from_one_of_the_same(tmp_path: Path, backbone: Backbone) -> None:
+def test_an_enrollment_of_other_images_is_told_from_one_of_the_same(
+    tmp_path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Gallery.open(tmp_path / "g", backbone, create=True) as opened:
         for hue, seed in ((0, 1), (0, 2), (2, 3)):
+            monkeypatch.setattr("corel.gallery._gallery.datetime", Mock(now=lambda _, day=seed: datetime(2026, 1, day)))
             opened.enroll("red", colored(hue, 20, seed))
-            opened._store._connection.execute(  # type: ignore[union-attr]
-                "UPDATE exemplar SET enrolled = ? WHERE enrolled > '2026'", (f"2000-01-0{seed}",)
-            )
         same, other = opened.audit("red").later
     assert (same.count, same.earlier, other.count, other.earlier) == (20, 20, 20, 40)
     assert same.p_value > 0.05
