@@ -20,6 +20,7 @@ from corel.objectives import contrastive as objectives
 from corel.training import TrainConfig
 from experiments._lib import pretexts
 from experiments._lib.encoded import Encoded, one_vs_all
+from experiments._lib.names import SCORES
 from experiments._lib.trainings import FULL, trained
 from experiments._lib.variants import untrained_connectivity
 from experiments.studies import benefit, contrastive
@@ -98,7 +99,7 @@ def test_parameters_are_those_of_the_layers() -> None:
 
 def test_auc_is_that_of_the_library() -> None:
     backbone, images = Backbone.load(), [corel.images.open("digits", split) for split in ("train", "test")]
-    rows = corel.evaluate(backbone, *images, exemplars=[10], controls=False).summary()
+    rows = corel.evaluate(backbone, *images, exemplars=[10], scores=SCORES, controls=False).summary()
     encoded = Encoded.of(backbone, "digits", NOWHERE)
     assert [encoded.auc(10, row.method) for row in rows] == pytest.approx([row.mean for row in rows])
 
