@@ -65,7 +65,7 @@ def _image(suffix: str, kind: str, dress: Callable[[bytes], bytes] = bytes, **op
     readers = (
         "corel.images._decoding._decode", "corel.images._decoding._digest", "corel.images._convert.open_image",
         "corel.images._photo.read_photo",
-        "corel.images._photo.shorter_side", "corel.serve._studio.pixels", "corel._io.filetype.kind_of",
+        "corel.images._photo.shorter_side", "corel.serve._studio.pixels", "corel._io.filetype.file_type",
     )  # fmt: skip
     read = each_of(_opened, images.read_photo, _measured)
     return Attacked(f"a.{suffix}", lambda: picture(kind, **options), read, readers, dress=dress)

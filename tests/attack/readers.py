@@ -45,6 +45,7 @@ EXCUSED = {
     "corel.gallery._packed.of": "what was just written",
     "corel.gallery._store.copy": "a new file",
     "corel.gallery._file._own_schema": "a database in memory",
+    "corel.scale._cluster._quiet": "a place where output vanishes",
     "corel.scale._place.read": "reads for the readers that are attacked",
     "corel.scale._source.from_document": "what this very run has written",
     "corel.sorting._carry._copy": "a copy, to bring it to the disk",
@@ -57,6 +58,7 @@ EXCUSED = {
     "corel.encoders.graph.normalize": "a graph that was checked",
     "corel.encoders.graph.unit_vectors": "a graph that was checked",
     "corel.encoders.graph.half": "a graph that was checked",
+    "corel.encoders.graph.whiten": "a graph that was checked",
     "corel.encoders.stock._lite0": "weights that come with a package, read without a pickle's code",
 }
 
