@@ -1,6 +1,6 @@
 """Many classes on one backbone, in one file."""
 
-from typing import Any
+from typing import Any as _Any
 
 from corel._errors import warn_renamed
 from corel.gallery._audit import Audit as Audit
@@ -20,7 +20,7 @@ from corel.gallery._tuning import Tuning as Tuning
 from corel.gallery._verdicts import Verdict as Verdict
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name == "Enrolment":
         warn_renamed("corel.gallery.Enrolment", "Enrollment")
         return Enrollment

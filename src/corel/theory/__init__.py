@@ -1,6 +1,6 @@
 """The statements of the paper as functions, the tight interval of a given set, and the diagnosis of latents."""
 
-from typing import Any
+from typing import Any as _Any
 
 from corel._errors import warn_renamed
 from corel.theory._diagnosis import Consequences as Consequences
@@ -25,7 +25,7 @@ from corel.theory._statements import separation_sample_size as separation_sample
 from corel.theory._statements import smallest_dimension as smallest_dimension
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name == "guaranteed_neighbours":
         warn_renamed("corel.theory.guaranteed_neighbours", "guaranteed_neighbors")
         return guaranteed_neighbors
