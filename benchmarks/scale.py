@@ -40,15 +40,16 @@ RESULTS = Path(__file__).parent / "results"
 LOCAL, ONE, TWO, PLAIN = "one process", "Ray, 1 worker × 2 threads", "Ray, 2 workers × 1 thread", "plain script"
 # What somebody writes in an hour: one image after the other, the network in batches, distances by numpy.
 SCRIPT = """
-import sys, time
+import time
+from sys import argv
 import numpy as np, torch
 from PIL import Image
 import corel
-names, backbone = open(sys.argv[1]).read().split(), corel.Backbone.load()
-torch.set_num_threads(int(sys.argv[2]))
-classes = np.load(sys.argv[3])
+names, backbone = open(argv[1]).read().split(), corel.Backbone.load()
+torch.set_num_threads(int(argv[2]))
+classes = np.load(argv[3])
 began = time.perf_counter()
-out = open(sys.argv[4], "w")
+out = open(argv[4], "w")
 for start in range(0, len(names), 256):
     chunk = names[start : start + 256]
     pixels = [np.asarray(Image.open(name).convert("RGB").resize((32, 32), Image.BILINEAR)) for name in chunk]

@@ -45,6 +45,29 @@ MISTAKES = {
     "serve": [("HERE", "HERE is not a gallery"), ("GALLERY --port 99999999", "--port")],
     "classes": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "no class 'yellow'")],
     "forget": [("nowhere red", "no gallery nowhere"), ("GALLERY red --hash zzzzzz", "zzzzzz")],
+    "audit": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "no class 'yellow'")],
+    "sort": [
+        ("nowhere . --into sorted --how copy", "no gallery nowhere"),
+        ("GALLERY nowhere --into sorted --how copy", "nowhere"),
+        ("GALLERY . --how copy", "--into"),
+        ("GALLERY . --into sorted", "--how"),
+    ],
+    "unsort": [("nowhere", "nowhere"), ("HERE", "HERE")],
+    "watch": [
+        ("nowhere . --out rows.csv --once", "no gallery nowhere"),
+        ("GALLERY nowhere --out rows.csv --once", "nowhere"),
+        ("GALLERY . --out rows.txt --once", "rows.txt"),
+    ],
+    "select": [
+        ("nowhere HERE", "no gallery nowhere"),
+        ("GALLERY nowhere", "no file, folder or match for 'nowhere'"),
+        ("GALLERY IMAGE --fdr 2", "--fdr"),
+    ],
+    "tune": [
+        ("nowhere --members IMAGE --strangers IMAGE", "no gallery nowhere"),
+        ("GALLERY --members nowhere --strangers IMAGE", "nowhere"),
+        ("GALLERY --members IMAGE --strangers IMAGE --stop much", "--stop"),
+    ],
     "evaluate": [
         ("nowhere", "no file or folder 'nowhere'"),
         ("digits -m 0", "-m"),

@@ -71,7 +71,7 @@ def _sentence(error: Exception, options: dict[str, str]) -> str:
 
 def _usage(error: Any) -> str:
     """What typer has to say, and where to read on; nothing if a bare `corel` made it print the help already."""
-    said = error.format_message().rstrip(".").replace("Value error, ", "")
+    said = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")  # choices come in lines
     return said and f"{said} (`{error.ctx.command_path} --help` shows what it takes)"
 
 
