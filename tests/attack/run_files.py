@@ -10,14 +10,16 @@ from typing import Any
 import pyarrow as arrow
 from pyarrow import parquet
 
+from corel._io.lines import read_lines
 from corel.scale import _manifest, _place, _source
 from corel.scale._items import columns_of, encoded, names_of
-from corel.sorting._plan import Record, read_records
+from corel.sorting._plan import Record
 from corel.watching._journal import Journal
 from tests.attack.attacked import Attacked, refused_if_none
 from tests.attack.pictures import picture
 
 LINES = "corel._io.lines.read_lines"
+SORTED = Path("/sorted")
 MANIFEST = _manifest.Manifest("a" * 64, 3, "b" * 64, {"rate": 0.05}, 10)
 
 
@@ -65,8 +67,8 @@ def _listed(path: Path) -> object:
 def _watch() -> bytes:
     rows = [["2020", "a.png", "known", ["cat"], "cat", 0.5, 0.5, 0.0, False, ""]]
     lines = [
-        {"test": {"gallery": "a", "rate": 0.05}},
-        {"files": [["a.png", 1, 2]], "rows": rows, "scores": [0.5], "start": 0},
+        {"test": {"calibration": "a", "seed": 1}},
+        {"files": [["a.png", 1, 2]], "rows": rows, "scores": [0.5], "start": 0, "log_bets": [0.0], "alarmed": False},
         {"ran": "a.png"},
     ]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
@@ -78,8 +80,13 @@ def _replay(path: Path) -> object:
 
 
 def _undo_list() -> bytes:
-    records = [Record("move", f"{name}.png", f"cat/{name}.png", 10, 20) for name in "abc"]
+    records = [Record("move", f"/{name}.png", f"{SORTED}/cat/{name}.png", 10, 20) for name in "abc"]
     return "".join(json.dumps(vars(each)) + "\n" for each in records).encode()
+
+
+def _read_undo_list(path: Path) -> object:
+    """Read it as if it lay in the folder that its targets name."""
+    return [Record.read(line, SORTED / path.name) for line in read_lines(path)]
 
 
 RUN_FILES: dict[str, Attacked] = {
@@ -92,5 +99,5 @@ RUN_FILES: dict[str, Attacked] = {
     ),
     "part of a run": Attacked("part-000000.parquet", _part, _read_part, ("corel.scale._manifest._counts",)),
     "state of a watch": Attacked("rows.csv.state", _watch, _replay, (LINES,)),
-    "undo list of a sort": Attacked("undo.jsonl", _undo_list, read_records, (LINES,)),
+    "undo list of a sort": Attacked("undo.jsonl", _undo_list, _read_undo_list, (LINES,)),
 }

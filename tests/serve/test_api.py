@@ -155,7 +155,7 @@ def test_the_description_of_the_api_names_every_route(server: Server) -> None:
     described = server.get("/v1/openapi.json").json
     assert set(described["paths"]) == {
         "/v1/settings", "/v1/classes", "/v1/exemplars", "/v1/exemplars/undo", "/v1/thumbnails", "/v1/audit",
-        "/v1/score", "/v1/explain",
+        "/v1/score", "/v1/explain", "/v1/find",
     }  # fmt: skip
     assert "images" in json.dumps(described["paths"]["/v1/score"]["post"]["requestBody"])
 
