@@ -7,7 +7,7 @@ demo: .venv/bin/corel  ## Train, enrol and score on embedded images; writes demo
 	$(BIN)/corel demo
 
 test: lint types  ## Everything that must be true before a change lands
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: .venv/installed
 	$(BIN)/ruff check .
