@@ -14,7 +14,7 @@ from corel.evaluation import evaluate
 from experiments._lib.command import parser
 from experiments._lib.names import SCORES
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import EPOCHS, FULL, is_here, paper_encoder, split
+from experiments._lib.trainings import FULL, is_here, paper_encoder, split
 
 EXEMPLARS, DRAWS = (10, 120), 3
 AUXILIARY = ("cifar10", "tiny-imagenet", "cifar100")
@@ -33,8 +33,7 @@ def measure(auxiliary: str, evaluated: str, data: Path, runs: Path) -> list[dict
 
 
 def _part(auxiliary: str, evaluated: str, data: Path, runs: Path) -> Part:
-    epochs = EPOCHS if auxiliary == "cifar100" else FULL
-    settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": epochs}
+    settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "epochs": FULL}
     return Part(f"{auxiliary} → {evaluated}", settings, lambda: measure(auxiliary, evaluated, data, runs))
 
 

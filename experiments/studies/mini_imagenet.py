@@ -14,11 +14,11 @@ from typing import Any
 from experiments._lib.command import folders
 from experiments._lib.encoded import DRAWS, Encoded
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import EPOCHS, FULL, paper_encoder
+from experiments._lib.trainings import FULL, paper_encoder
 from experiments.studies.table1 import EXEMPLARS, measure
 
 DATASET = "mini-imagenet"
-ENCODERS = {"cifar10": FULL, "cifar100": EPOCHS}  # epochs of their trainings
+ENCODERS = ("cifar10", "cifar100")
 
 
 def _measure(auxiliary: str, data: Path, runs: Path) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> None:
         )
     settings = {"exemplars": EXEMPLARS, "draws": DRAWS}
     parts = [
-        Part(auxiliary, {**settings, "epochs": epochs}, partial(_measure, auxiliary, arguments.data, arguments.runs))
-        for auxiliary, epochs in ENCODERS.items()
+        Part(auxiliary, {**settings, "epochs": FULL}, partial(_measure, auxiliary, arguments.data, arguments.runs))
+        for auxiliary in ENCODERS
     ]
     run_parts("mini_imagenet", parts, {**settings, "classes": 100})

@@ -19,7 +19,7 @@ from experiments import paper
 from experiments._lib.command import parser
 from experiments._lib.encoded import DRAWS, Encoded
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import EPOCHS, FULL, SEEDS, is_here, paper_encoder
+from experiments._lib.trainings import FULL, SEEDS, is_here, paper_encoder
 
 EXEMPLARS = {"count": (80, 120, 500), "contrast": (120,)}
 SOURCES = {"cifar10": SEEDS[:1], "tiny-imagenet": SEEDS[:1], "cifar100": SEEDS}  # seeds of the encoders
@@ -50,12 +50,10 @@ def _summary(encoded: Encoded, m: int, score: str) -> dict[str, Any]:
 
 
 def _part(cell: paper.Cell, seed: int, data: Path, runs: Path) -> Part:
-    epochs = EPOCHS if cell.auxiliary == "cifar100" else FULL
-
     def work() -> dict[str, Any]:
         return measure(Encoded.of(paper_encoder(cell.auxiliary, data, runs, seed), cell.evaluated, data))
 
-    return Part(f"{cell.auxiliary} → {cell.evaluated}, seed {seed}", {**_settings(), "epochs": epochs}, work)
+    return Part(f"{cell.auxiliary} → {cell.evaluated}, seed {seed}", {**_settings(), "epochs": FULL}, work)
 
 
 def _settings() -> dict[str, Any]:
