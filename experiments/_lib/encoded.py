@@ -39,9 +39,10 @@ class Encoded:
         return cls(train, known, asked, np.asarray(test.labels), backbone_settings(backbone))
 
     def bank(self, m: int, draw: int, score: str = "count") -> ClassBank:
-        """All classes, with m exemplars each."""
+        """All classes, with m exemplars each; cosine compares whole latents, the others branch by branch."""
         chosen = draw_exemplars(self.images, m, 0, draw)
-        return ClassBank.of([self.train[rows] for rows in chosen], **self.settings, method=score)
+        whole = {"branches": 1, "radius": 1.0} if score == "cosine" else {}
+        return ClassBank.of([self.train[rows] for rows in chosen], **{**self.settings, **whole, "method": score})
 
     def scores(self, m: int, draw: int, score: str = "count") -> Doubles:
         """Scores `[n, C]` of the test images against m exemplars of each class."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import measuring.record
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read, record
 
@@ -29,7 +30,7 @@ def run_parts(
     """Do the parts that the record lacks, or has with other settings, and write the record after each of them.
 
     A part that was recorded and is not among `parts`, as its data is not here now, stays in the record. `only` names
-    the parts to do now, if not all.
+    the parts to do now, if not all. Each part has the commit that measured it; the record's own is that of the last.
     """
     asked = {part.name: _as_json(part.settings) for part in parts}
     done = {
@@ -45,7 +46,9 @@ def run_parts(
         started = time.perf_counter()
         result = part.work()
         seconds = round(time.perf_counter() - started, 1)
-        done[part.name] = {"settings": asked[part.name], "seconds": seconds, "result": result}
+        done[part.name] = {
+            "settings": asked[part.name], "seconds": seconds, "commit": measuring.record.commit(), "result": result,
+        }  # fmt: skip
         ordered = {each: done[each] for each in config["parts"] if each in done}
         total = sum(found["seconds"] for found in done.values())
         record(name, config=config, results=ordered, seed=seed, seconds=total, folder=folder)

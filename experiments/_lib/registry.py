@@ -74,6 +74,7 @@ EXPERIMENTS = {
         Experiment("audit", "the audit: wrong exemplars, copies", 4, DATA),
         Experiment("branching", "Figure 4: 1, 16 and 32 branches", 20, BOTH),
         Experiment("weights", "Figure 5: the weight λ", 22, BOTH),
+        Experiment("presets", "the preset `paper` beside `authors`", 10, BOTH),
         Experiment("control", "a fair λ = 0: radius at the same quantile", 10, BOTH),
         Experiment("baselines", "Table 1: baselines on CIFAR-10 at m = 120", 140, DATA),
         Experiment("precision", "whether the fast training step costs accuracy", 40, DATA),

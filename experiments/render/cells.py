@@ -25,7 +25,7 @@ def trainings(pair: Pair, score: str, m: int, records: Path = RESULTS) -> list[f
     """The AUC of each training of a cell: those of Table 1's record, and the further seeds of the shipped encoders."""
     found = results("table1", records) if (records / "table1.json").exists() else {}
     title = " → ".join(pair)  # alone in records from before there were several seeds
-    own = [each[score].get(str(m)) for name, each in found.items() if name == title or name.startswith(f"{title}, ")]
+    own = [each.get(score, {}).get(str(m)) for name, each in found.items() if f"{name}, ".startswith(f"{title}, ")]
     aucs = [each["mean"] for each in own if each]
     return aucs + (_shipped_recipe(pair, score, records, first=1 if aucs else 0) if m == M else [])
 
@@ -33,9 +33,8 @@ def trainings(pair: Pair, score: str, m: int, records: Path = RESULTS) -> list[f
 def _shipped_recipe(pair: Pair, score: str, records: Path, first: int) -> list[float]:
     """The trainings of the encoders that ship, from the seed `first` on: seed 0 may be in Table 1's record too."""
     cells = read("backbones", records)["results"]["cells"] if (records / "backbones.json").exists() else []
-    return [
-        cell[score]["auc"] for cell in cells if (cell["auxiliary"], cell["evaluated"]) == pair and cell["seed"] >= first
-    ]
+    own = [cell for cell in cells if (cell["auxiliary"], cell["evaluated"]) == pair and cell["seed"] >= first]
+    return [cell[score]["auc"] for cell in own if score in cell]
 
 
 def between_trainings(records: Path = RESULTS) -> float:
@@ -53,7 +52,7 @@ def table1(records: Path = RESULTS) -> str:
     deviation = between_trainings(records)
     rows = [row for cell in paper.CELLS for row in _rows(cell, deviation, records)]
     heading = ["encoder trained on → classes of", "m", "trainings", "count", "authors (count)", "difference",
-               "standard error", "contrast"]  # fmt: skip
+               "standard error", "contrast", "cosine"]  # fmt: skip
     return section("table1", records, markdown(heading, rows), *not_measured("table1", records))
 
 
@@ -62,14 +61,14 @@ def _rows(cell: paper.Cell, deviation: float, records: Path) -> Iterator[list[st
     for m, published in ((80, cell.m80), (M, cell.m120), (500, cell.m500)):
         aucs = trainings(pair, "count", m, records)
         if not aucs and m == M:
-            yield [pairing(*pair), str(m), "–", "–", f"{published:.4f}", "–", "–", "–"]
+            yield [pairing(*pair), str(m), "–", "–", f"{published:.4f}", *["–"] * 4]
         if aucs:
-            contrast = trainings(pair, "contrast", m, records)
+            others = (trainings(pair, score, m, records) for score in ("contrast", "cosine"))
             # Theirs is one training: its own chance is part of the difference.
             error = deviation * math.sqrt(1 + 1 / len(aucs))
             yield [pairing(*pair), str(m), str(len(aucs)), f"{np.mean(aucs):.4f}", f"{published:.4f}",
                    flagged(float(np.mean(aucs)) - published, error), f"{error:.4f}",
-                   f"{np.mean(contrast):.4f}" if contrast else "–"]  # fmt: skip
+                   *(f"{np.mean(each):.4f}" if each else "–" for each in others)]  # fmt: skip
 
 
 def flagged(difference: float, error: float) -> str:

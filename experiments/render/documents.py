@@ -54,7 +54,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         wrapped.wrapped,
-        methods.methods, methods.folds, methods.seen,
+        methods.methods, methods.folds, methods.on_latents, methods.seen,
         verdicts.verdicts, verdicts.photographs, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,

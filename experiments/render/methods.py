@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from experiments._lib.choice import EXEMPLARS, choose, judged, takes_over
 from experiments._lib.names import title
-from experiments._lib.parts import results
+from experiments._lib.parts import is_complete, results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
 from experiments.render.sections import to_run
 from experiments.render.tables import Row, markdown
 
 SHOWN = 6  # settings of the folds
-EXEMPLARS = ("1", "2", "5", "10", "30", "120")
 
 
 def methods(records: Path = RESULTS) -> str:
@@ -29,27 +30,49 @@ def methods(records: Path = RESULTS) -> str:
 
 def folds(records: Path = RESULTS) -> str:
     """AUC of the scores by number of exemplars, mean of CIFAR-10's and CIFAR-100's folds; then the best settings."""
-    if not (records / "cosine_folds.json").exists():
+    if not is_complete("cosine_folds", records):
         return to_run("cosine_folds")
-    found = read("cosine_folds", records)["results"]
-    sets = [found[name] for name in ("cifar10", "cifar100")]
+    sets = _of_encoder("default", records)
+    compared = [_mean_row(name, sets, "methods", name) for name in ("count", "contrast", "cosine")]
+    tables = [each["candidates"] for each in sets]
+    chosen, ordered = choose(tables), sorted(tables[0], key=lambda name: -judged(tables, name))
+    tried = [_mean_row(f"**{chosen}**, chosen", sets, "candidates", chosen)]
+    tried += [_mean_row(name, sets, "candidates", name) for name in ordered if name != chosen][: SHOWN - 1]
+    best = max((name for name in ordered if "Ledoit" in name), key=lambda name: judged(tables, name))
+    tried += [_mean_row(name, sets, "candidates", name) for name in [best] if best not in ordered[: SHOWN - 1]]
+    table = markdown(["AUC on folds, by exemplars", *map(str, EXEMPLARS)], compared + tried)
+    return f"{table}\n\n{_from(takes_over([each['methods'] for each in sets]))}"
 
-    def row(said: str, part: str, name: str) -> Row:
-        return [said, *(f"{sum(each[part][name][m] for each in sets) / len(sets):.3f}" for m in EXEMPLARS)]
 
-    compared = [row(name, "methods", name) for name in ("count", "contrast", "cosine")]
-    settings = [name for name in found["judged"] if name != found["chosen"]][: SHOWN - 1]
-    tried = [row(f"**{found['chosen']}**, chosen", "candidates", found["chosen"])]
-    tried += [row(name, "candidates", name) for name in settings]
-    return markdown(["AUC on folds, by exemplars", *EXEMPLARS], compared + tried)
+def on_latents(records: Path = RESULTS) -> str:
+    """The same scores on the latents of the paper's encoder."""
+    if not is_complete("cosine_folds", records):
+        return to_run("cosine_folds")
+    sets = _of_encoder("tiny-imagenet-16x10", records)
+    rows = [_mean_row(name, sets, "methods", name) for name in sets[0]["methods"]]
+    table = markdown(["AUC on folds, by exemplars", *map(str, EXEMPLARS)], rows)
+    return f"{table}\n\n{_from(takes_over([each['methods'] for each in sets]))}"
+
+
+def _of_encoder(name: str, records: Path) -> list[dict[str, Any]]:
+    return [found for part, found in results("cosine_folds", records).items() if part.endswith(f", {name}")]
+
+
+def _mean_row(said: str, sets: list[dict[str, Any]], part: str, name: str) -> Row:
+    return [said, *(f"{sum(each[part][name][str(m)] for each in sets) / len(sets):.3f}" for m in EXEMPLARS)]
+
+
+def _from(m: int | None) -> str:
+    if m is None:
+        return "Cosine is below contrast at the largest m."
+    return f"From m = {m} on, cosine is at least as good as contrast at every m of the table."
 
 
 def seen(records: Path = RESULTS) -> str:
     """AUC by views, on folds."""
-    if not (records / "views.json").exists():
+    if not is_complete("views", records):
         return to_run("views")
-    document = read("views", records)
-    found, counts = document["results"], document["config"]["views"]
+    found, counts = results("views", records), read("views", records)["config"]["views"]
     header = [f"{title(name)}, m = {m}" for name, by in found.items() for m in by["whole"]]
     rows: list[Row] = [
         [view, str(count), *(f"{value:.3f}" for by in found.values() for value in by[view].values())]

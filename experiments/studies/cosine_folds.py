@@ -1,16 +1,15 @@
 """Choose shrinkage, temperature and default of the cosine score on folds of train splits; no test image is read.
 
-Train images of CIFAR-10 and CIFAR-100 are cut into images to enroll and images to score. The shipped encoder has seen
-neither set. Of the settings that lose at most `WORTH` AUC at m = 120 to the best one there, the one with the best mean
-over `JUDGED` is what `corel.oneclass` has frozen. Without that limit more shrinkage would always win: it helps where
-exemplars are few and hurts where they are many. Writes experiments/results/cosine_folds.json.
+Train images of CIFAR-10 and CIFAR-100 are cut into images to enroll and images to score. The encoders have seen neither
+set. `experiments._lib.choice` has the rule. The paper's encoder has no features of its own: there the scores are
+compared on latents. Writes experiments/results/cosine_folds.json.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,13 @@ from corel.oneclass import ClassBank, backbone_settings
 from corel.oneclass._cosine import TEMPERATURE
 from corel.oneclass._measures import WEIGHED
 from corel.oneclass._whitening import SHRINKAGE, Whitening
+from experiments._lib.choice import EXEMPLARS, JUDGED
 from experiments._lib.command import folders
-from experiments._lib.record import record
+from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import split
 
 SETS = {"cifar10": 300, "cifar100": 30}  # images scored of each class
-EXEMPLARS = (1, 2, 5, 10, 30, 120)
-JUDGED = (5, 10, 30, 120)  # the choice maximizes the mean AUC over these
-WORTH = 0.001  # and loses no more than this at the largest
+PAPERS = "tiny-imagenet-16x10"  # the paper's encoder that has seen neither set
 SHRINKAGES = ("Ledoit-Wolf", 0.1, 0.2, 0.3, 0.5)
 TEMPERATURES = (0.07, 0.1, 0.14)
 POOL = 160  # images of each class that exemplars are drawn from
@@ -158,45 +156,34 @@ def measure(draws: Sequence[Fold], scored: Callable[[Fold], Iterator[tuple[str, 
     return {name: {str(m): float(np.mean(each)) for m, each in by.items()} for name, by in found.items()}
 
 
-def judged(tables: Sequence[dict[str, Any]], name: str, exemplars: Sequence[int] = JUDGED) -> float:
-    """Mean over the sets and these numbers of exemplars."""
-    return float(np.mean([table[name][str(m)] for table in tables for m in exemplars]))
+def by_default_encoder(dataset: str, data: Path) -> dict[str, Any]:
+    """Settings of the cosine score, the methods, and how much background they need."""
+    backbone = Backbone.load()
+    background, draws = backbone.background_features, folds(backbone, dataset, data)
+    assert background is not None
+    return {
+        "candidates": measure(draws, lambda fold: candidates(fold, background)),
+        "methods": measure(draws, lambda fold: controls(fold, backbone)),
+        "background": measure(draws, lambda fold: weighed(fold, background)),
+    }
 
 
-def choose(tables: Sequence[dict[str, Any]]) -> str:
-    """The setting by the rule above."""
-    largest = {name: judged(tables, name, JUDGED[-1:]) for name in tables[0]}
-    sound = [name for name, value in largest.items() if value >= max(largest.values()) - WORTH]
-    return max(sound, key=lambda name: judged(tables, name))
-
-
-def takes_over(tables: Sequence[dict[str, Any]]) -> int | None:
-    """The least m from which cosine is at least as good as contrast on the mean of the sets; None if at no m."""
-    ahead = [np.mean([t["cosine"][str(m)] - t["contrast"][str(m)] for t in tables]) >= 0 for m in EXEMPLARS]
-    return next((m for i, m in enumerate(EXEMPLARS) if all(ahead[i:])), None)
+def by_papers_encoder(dataset: str, data: Path) -> dict[str, Any]:
+    """The methods on latents."""
+    backbone = Backbone.load(PAPERS)
+    return {"methods": measure(folds(backbone, dataset, data), lambda fold: controls(fold, backbone))}
 
 
 def main(argv: Sequence[str]) -> None:
-    """Read the command line, compare, write what was found."""
-    arguments, started = folders(__name__, __doc__, argv, ("data",)), time.perf_counter()
-    backbone = Backbone.load()
-    background = backbone.background_features
-    assert background is not None
-    results: dict[str, Any] = {}
-    for dataset in SETS:
-        draws = folds(backbone, dataset, arguments.data)
-        results[dataset] = {
-            "candidates": measure(draws, lambda fold: candidates(fold, background)),
-            "methods": measure(draws, lambda fold: controls(fold, backbone)),
-            "background": measure(draws, lambda fold: weighed(fold, background)),
-        }
-    tables = [found["candidates"] for found in results.values()]
-    ordered = sorted(((judged(tables, name), name) for name in tables[0]), reverse=True)
-    results["judged"] = {name: value for value, name in ordered}
-    results["chosen"] = choose(tables)
-    results["cosine takes over from contrast at m"] = takes_over([results[each]["methods"] for each in SETS])
-    config = {
-        "backbone": backbone.digest, "scored of each class": SETS, "exemplars": EXEMPLARS, "judged": JUDGED,
-        "draws": DRAWS, "frozen": {"shrinkage": SHRINKAGE, "temperature": TEMPERATURE, "compared rows": WEIGHED},
-    }  # fmt: skip
-    record("cosine_folds", config=config, results=results, seed=0, seconds=time.perf_counter() - started)
+    """Read the command line and compare what is missing."""
+    data = folders(__name__, __doc__, argv, ("data",)).data
+    frozen = {"shrinkage": SHRINKAGE, "temperature": TEMPERATURE, "compared rows": WEIGHED}
+    settings = {"exemplars": EXEMPLARS, "draws": DRAWS, "frozen": frozen}
+    works = {"default": by_default_encoder, PAPERS: by_papers_encoder}
+    encoders = {"default": Backbone.load().digest, PAPERS: Backbone.load(PAPERS).digest}
+    parts = [
+        Part(f"{dataset}, {name}", {**settings, "scored": scored, "encoder": encoders[name]},
+             partial(work, dataset, data))
+        for name, work in works.items() for dataset, scored in SETS.items()
+    ]  # fmt: skip
+    run_parts("cosine_folds", parts, {**settings, "judged": JUDGED, "scored of each class": SETS})

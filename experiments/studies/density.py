@@ -22,7 +22,7 @@ from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import Doubles, Latents
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import AUXILIARY, paper_encoder, split
+from experiments._lib.trainings import AUXILIARY, FULL, paper_encoder, split
 from experiments.render import figures
 
 EXEMPLARS = (100, 120, 200, 500, 1000, 2000)
@@ -72,7 +72,7 @@ def _measure_set(name: str, data: Path, runs: Path) -> dict[str, dict[str, float
 def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
     arguments = folders(__name__, __doc__, argv)
-    settings = {"auxiliary": AUXILIARY, "exemplars": EXEMPLARS, "draws": DRAWS}
+    settings = {"auxiliary": AUXILIARY, "epochs": FULL, "exemplars": EXEMPLARS, "draws": DRAWS}
     parts = [Part(name, settings, partial(_measure_set, name, arguments.data, arguments.runs)) for name in SETS]
     run_parts("density", parts, {**settings, "batch_size": TrainConfig().batch_size})
     figures.save("density")

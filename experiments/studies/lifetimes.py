@@ -20,7 +20,7 @@ from corel.persistence import death_times
 from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import AUXILIARY, paper_encoder, split
+from experiments._lib.trainings import AUXILIARY, FULL, paper_encoder, split
 from experiments.render import figures
 
 # The auxiliary test split is compared with these: as in the paper, all of CIFAR-10, and Tiny-ImageNet's val split.
@@ -50,7 +50,11 @@ def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
     arguments = folders(__name__, __doc__, argv)
     parts = [
-        Part(f"{AUXILIARY} → {other}", {"splits": splits}, partial(_compare, other, arguments.data, arguments.runs))
+        Part(
+            f"{AUXILIARY} → {other}",
+            {"splits": splits, "epochs": FULL},
+            partial(_compare, other, arguments.data, arguments.runs),
+        )
         for other, splits in OTHERS.items()
     ]
     run_parts("lifetimes", parts, {"auxiliary": AUXILIARY, "eta": TrainConfig().eta})

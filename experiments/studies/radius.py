@@ -14,7 +14,7 @@ from experiments import paper
 from experiments._lib.command import folders
 from experiments._lib.encoded import DRAWS, Encoded
 from experiments._lib.parts import Part, run_parts
-from experiments._lib.trainings import AUXILIARY, paper_encoder
+from experiments._lib.trainings import AUXILIARY, FULL, paper_encoder
 from experiments._lib.variants import EVALUATED
 from experiments.render import figures
 
@@ -31,7 +31,7 @@ def sweep(m: int, data: Path, runs: Path) -> dict[str, float]:
 def main(argv: Sequence[str]) -> None:
     """Read the command line, measure and draw."""
     arguments = folders(__name__, __doc__, argv)
-    settings = {"auxiliary": AUXILIARY, "radii": RADII}
+    settings = {"auxiliary": AUXILIARY, "epochs": FULL, "radii": RADII}
     parts = [Part(str(m), settings, partial(sweep, m, arguments.data, arguments.runs)) for m in paper.RADIUS_SWEEP]
     run_parts("radius", parts, {**settings, "evaluated": EVALUATED, "draws": DRAWS})
     figures.save("radius")

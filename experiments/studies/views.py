@@ -6,7 +6,6 @@ experiments/results/views.json.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from corel.backbone import Backbone
 from corel.images import VIEWS, ImageSet
 from corel.oneclass import ClassBank, backbone_settings
 from experiments._lib.command import folders
-from experiments._lib.record import record
+from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import split
 from experiments.studies.cosine_folds import DRAWS, POOL, SETS, auc
 
@@ -55,15 +54,12 @@ def _auc(backbone: Backbone, rows: Any, points: Any, labels: Any, m: int, draw: 
 
 
 def main(argv: Sequence[str]) -> None:
-    """Read the command line, compare, write what was found."""
-    arguments, started = folders(__name__, __doc__, argv, ("data",)), time.perf_counter()
+    """Read the command line and compare what is missing."""
+    data = folders(__name__, __doc__, argv, ("data",)).data
     backbone = Backbone.load()
-    results = {dataset: measure(backbone, dataset, arguments.data) for dataset in SETS}
-    config = {
-        "backbone": backbone.digest,
-        "scored of each class": SETS,
-        "exemplars": EXEMPLARS,
-        "draws": DRAWS,
-        "views": VIEWS,
-    }
-    record("views", config=config, results=results, seed=0, seconds=time.perf_counter() - started)
+    settings = {"encoder": backbone.digest, "exemplars": EXEMPLARS, "draws": DRAWS, "views": VIEWS}
+    parts = [
+        Part(dataset, {**settings, "scored of each class": scored}, partial(measure, backbone, dataset, data))
+        for dataset, scored in SETS.items()
+    ]
+    run_parts("views", parts, settings)
