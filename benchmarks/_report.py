@@ -16,7 +16,7 @@ from benchmarks._peers import OURS
 
 @dataclass(frozen=True)
 class Measurement:
-    """Milliseconds of one method on clouds of so many points, the median, or why there are none."""
+    """Milliseconds of one method on clouds of so many points, the median and the mean, or why there are none."""
 
     method: str
     points: int
@@ -25,6 +25,7 @@ class Measurement:
     repetitions: int = 0
     deviation: float | None = None  # largest difference from corel's values
     skipped: str | None = None
+    mean: float | None = None
 
 
 @dataclass(frozen=True)

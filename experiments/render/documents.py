@@ -27,6 +27,7 @@ from experiments.render import (
     tables,
     upkeep,
     verdicts,
+    wider,
     wrapped,
 )
 from experiments.render.tables import markdown
@@ -53,7 +54,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.branching, ablations.weights, geometry.radius, geometry.lifetimes, ablations.control,
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
-        wrapped.wrapped,
+        wrapped.wrapped, wider.wider,
         methods.methods, methods.folds, methods.on_latents, methods.seen,
         verdicts.verdicts, verdicts.photographs, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,

@@ -13,6 +13,8 @@ from corel.images import ImageSet
 from experiments._lib.baselines import ORACLE, summarize
 from experiments._lib.parts import progress, results, run_parts
 from experiments.studies.baselines import Protocol, best_of_grid, parts, stratified
+from experiments.studies.wider import Case, beside_others, spaced
+from experiments.studies.wider import parts as wider_parts
 from tests.baselines.images import ramps
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -48,3 +50,27 @@ def test_the_oracle_is_above_every_point_of_its_grid() -> None:
 def test_a_stratified_subset_has_every_class_equally() -> None:
     images = ImageSet(ramps(30, rising=True, seed=0), np.arange(30) % 3, ("a", "b", "c"), ["x"] * 30, "ramps")
     assert np.bincount(np.asarray(stratified(images, 12, 0).labels)).tolist() == [4, 4, 4]
+
+
+def test_all_images_of_a_class_are_tested_beside_a_sample_of_the_others() -> None:
+    images = ImageSet(ramps(30, rising=True, seed=0), np.arange(30) % 3, ("a", "b", "c"), ["x"] * 30, "ramps")
+    chosen = beside_others(images, 1, 15)
+    assert np.bincount(np.asarray(chosen.labels), minlength=3)[1] == 10
+    assert len(chosen) == 15
+
+
+def test_a_case_beyond_cifar10_goes_on_class_by_class(tmp_path: Path) -> None:
+    pixels = np.concatenate([ramps(6, rising=True, seed=0), ramps(6, rising=False, seed=1)])
+    images = ImageSet(pixels, np.repeat([0, 1], 6), ("up", "down"), [str(i) for i in range(12)], "ramps")
+    whole = [*wider_parts(Case("ramps", "ADT", 4, 2), ADT(epochs=1, width=1), images, images, tested=9)]
+    assert [part.name for part in whole] == ["ramps, ADT-4, up", "ramps, ADT-4, down"]
+    run_parts("wider", whole, {}, only=["ramps, ADT-4, down"], folder=tmp_path)
+    assert progress("wider", tmp_path) == (1, 2)
+    (row,) = results("wider", tmp_path).values()
+    assert (row["class"], row["label"], row["test images"]) == ("down", 1, 9)
+    assert set(row["auc"]) == {"ADT (plain)", "ADT (Dirichlet)"}
+
+
+def test_classes_are_evenly_spaced() -> None:
+    assert spaced(10, 20) == list(range(0, 20, 2))
+    assert spaced(3, 10) == [0, 3, 6]

@@ -1,0 +1,81 @@
+"""The baselines beyond CIFAR-10 at m = 120, as far as Table 1 has them: a class at a time, resumable.
+
+Four methods on all of CIFAR-20 from 120 images, ADT on ten of its classes; ADT from 120 images on ten classes of
+CIFAR-100, and from 1,000 on three of CIFAR-10. Classes are evenly spaced. Scored are all test images of the class and a
+sample of the others, 1,000 in all. ``--only`` does a part. Some twelve hours of one core in all. Writes
+experiments/results/wider.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from corel.baselines import Baseline
+from corel.images import ImageSet
+from experiments._lib import command
+from experiments._lib.baselines import WIDER, Row, wider_part
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import split
+from experiments.studies.baselines import METHODS, Protocol, describe, measure
+
+TESTED = 1000  # images, those of the class among them
+
+
+@dataclass(frozen=True)
+class Case:
+    """One method on some classes of a dataset, from so many images of each."""
+
+    dataset: str
+    method: str
+    exemplars: int
+    classes: int
+
+
+CASES = tuple(Case(*each) for each in WIDER)
+
+
+def spaced(count: int, classes: int) -> list[int]:
+    """So many labels of `classes`, evenly spaced: nobody chose them."""
+    return [k * classes // count for k in range(count)]
+
+
+def beside_others(images: ImageSet, label: int, total: int, seed: int = 0) -> ImageSet:
+    """All images of the class and a sample of the others, `total` in all."""
+    inside = np.flatnonzero(np.asarray(images.labels) == label)
+    others = np.flatnonzero(np.asarray(images.labels) != label)
+    drawn = np.random.default_rng([seed, label]).permutation(others)[: total - len(inside)]
+    return images.take(np.sort(np.concatenate([inside, drawn])))
+
+
+def parts(case: Case, baseline: Baseline, train: ImageSet, test: ImageSet, tested: int = TESTED) -> Iterator[Part]:
+    """Every class of a case."""
+    settings = {**describe(baseline, Protocol(case.exemplars, tested)), **asdict(case)}
+    for label in spaced(case.classes, len(train.classes)):
+        work = partial(_fit, case, baseline, label, train, test, tested)
+        yield Part(wider_part(case.dataset, case.method, case.exemplars, train.classes[label]), settings, work)
+
+
+def _fit(case: Case, baseline: Baseline, label: int, train: ImageSet, test: ImageSet, tested: int) -> Row:
+    chosen = beside_others(test, label, tested)
+    found = measure(case.method, baseline, label, train, chosen, Protocol(case.exemplars, len(chosen)))
+    return {**found, "label": label}
+
+
+def main(argv: Sequence[str]) -> None:
+    """Read the command line and measure what is missing."""
+    parser = command.parser(__name__, __doc__, ("data",))
+    parser.add_argument("--only", nargs="+", metavar="PART", help="parts to measure now, such as 'cifar20, DAGMM'")
+    arguments = parser.parse_args(argv)
+    whole = [part for case in CASES for part in _case_parts(case, arguments.data)]
+    only = {part.name for part in whole if any(each in part.name for each in arguments.only or [""])}
+    run_parts("wider", whole, {"test images": TESTED, "cases": [asdict(case) for case in CASES]}, only=only)
+
+
+def _case_parts(case: Case, data: Path) -> Iterator[Part]:
+    train, test = (split(case.dataset, part, data) for part in ("train", "test"))
+    return parts(case, METHODS[case.method], train, test)
