@@ -60,6 +60,7 @@ EXPERIMENTS = {
         Experiment("cosine_folds", "the choice of the cosine score on folds", 8, DATA),
         Experiment("views", "mirror images and corners averaged, on folds", 3, DATA),
         Experiment("cosine", "the cosine score and its controls on test splits", 10, DATA),
+        Experiment("overlap", "copies between auxiliary and test images", 8, BOTH),
         Experiment("contrast", "scores and controls on the test splits", 60, BOTH),
         Experiment("domains", "which shipped encoder suits which images", 6, DATA),
         Experiment("encoder_folds", "the whitening of wrapped encoders on folds", 10, BOTH),

@@ -55,11 +55,12 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.worth, geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         wrapped.wrapped, wider.wider,
-        methods.methods, methods.folds, methods.on_latents, methods.seen,
+        methods.methods, methods.folds, methods.on_latents, methods.seen, methods.copies_seen,
         verdicts.verdicts, verdicts.photographs, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
+        speed.means, speed.many, speed.encoding,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

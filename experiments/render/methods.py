@@ -10,7 +10,7 @@ from experiments._lib.names import title
 from experiments._lib.parts import is_complete, results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
-from experiments.render.sections import to_run
+from experiments.render.sections import not_measured, section, to_run
 from experiments.render.tables import Row, markdown
 
 SHOWN = 6  # settings of the folds
@@ -66,6 +66,21 @@ def _from(m: int | None) -> str:
     if m is None:
         return "Cosine is below contrast at the largest m."
     return f"From m = {m} on, cosine is at least as good as contrast at every m of the table."
+
+
+def copies_seen(records: Path = RESULTS) -> str:
+    """Copies of test images among the auxiliary ones, and the AUC without them."""
+    if not (records / "overlap.json").exists():
+        return to_run("overlap")
+    rows: list[Row] = []
+    for name, found in results("overlap", records).items():
+        counts = [str(found["exact copies"]), *map(str, found["at least"].values())]
+        aucs = [f"{found[key]:.4f}" for key in ("auc", "auc without near copies")]
+        rows.append([" → ".join(title(each) for each in name.split(" → ")), *counts, found["score"], *aucs])
+    limits = (f"correlation ≥ {limit}" for limit in next(iter(results("overlap", records).values()))["at least"])
+    near = read("overlap", records)["config"]["near"]
+    heading = ["auxiliary → test images", "exact copies", *limits, "score", "AUC", f"AUC without those ≥ {near:g}"]
+    return section("overlap", records, markdown(heading, rows), *not_measured("overlap", records))
 
 
 def seen(records: Path = RESULTS) -> str:

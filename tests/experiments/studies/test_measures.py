@@ -23,7 +23,7 @@ from experiments._lib.encoded import Encoded, one_vs_all
 from experiments._lib.names import SCORES
 from experiments._lib.trainings import FULL, trained
 from experiments._lib.variants import untrained_connectivity
-from experiments.studies import benefit, contrastive
+from experiments.studies import benefit, contrastive, overlap
 from experiments.studies.control import in_batch_distances, matched_radii, matched_radius
 from experiments.studies.density import neighbors
 from experiments.studies.lifetimes import measure
@@ -226,3 +226,20 @@ def test_exemplars_are_left_out_where_a_class_is_too_small() -> None:
     images = corel.images.open("digits")
     assert int(np.bincount(np.asarray(images.labels)).min()) < 120
     assert enough(images, (80, 120)) == [80]
+
+
+def test_copies_are_found_mirrored_brighter_and_among_others() -> None:
+    rng = np.random.default_rng(0)
+    auxiliary = rng.integers(0, 128, (20, 32, 32, 3), np.uint8)
+    test = np.stack(
+        [auxiliary[3], auxiliary[5][:, ::-1], auxiliary[7] + 60, rng.integers(0, 128, (32, 32, 3), np.uint8)]
+    )
+    found = overlap.closest(test, auxiliary)
+    assert found[:3] == pytest.approx(1, abs=1e-5)
+    assert found[3] < 0.5
+    assert overlap.exact(test, auxiliary) == 1
+
+
+def test_a_flat_image_is_no_copy() -> None:
+    flat = np.full((1, 32, 32, 3), 7, np.uint8)
+    assert overlap.closest(flat, flat) == pytest.approx(0)
