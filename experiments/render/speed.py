@@ -120,9 +120,10 @@ def many() -> str:
     rows = []
     for name, each in found.items():
         if isinstance(each, dict) and "how" in each:
-            once = found.get(f"{name.split(', ')[0]}, seconds to prepare")
+            once = found.get(f"{name.split(', ')[0]}, seconds to prepare")  # older records have none
+            prepared = _duration(once) if once else "–"
             rows.append([name.replace("p_values", "with p-values"), f"{each['milliseconds_per_image']:.2f} ms",
-                         f"{each['seconds_for_50000']:.0f} s, {each['how']}", _duration(once) if once else "–"])  # fmt: skip
+                         f"{each['seconds_for_50000']:.0f} s, {each['how']}", prepared])  # fmt: skip
     return markdown(["1,000 classes of 120", "an image", "50,000 images", "prepared once in"], rows)
 
 

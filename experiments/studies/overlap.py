@@ -1,8 +1,8 @@
 """Copies between auxiliary and test images: how many there are, and the AUC without them.
 
 A test image is a near copy if its pixels, averaged to 16 × 16 and centered, correlate with those of an auxiliary image
-or its mirror image by at least `NEAR`. Plain images do so by chance, so the count is an upper bound. From 120 exemplars,
-the paper's encoder of CIFAR-100 scores by count, the default encoder by its default score. Writes
+or its mirror image by at least `NEAR`. Plain images do so by chance: the count is an upper bound. From 120 exemplars the
+paper's encoder of CIFAR-100 scores by count, the default encoder by its default score. Writes
 experiments/results/overlap.json.
 """
 
