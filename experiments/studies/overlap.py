@@ -1,7 +1,7 @@
 """Copies between auxiliary and test images: how many there are, and the AUC without them.
 
 A test image is a near copy if its pixels, averaged to 16 × 16 and centered, correlate with those of an auxiliary image
-or its mirror image by at least `NEAR`. Plain images do so by chance: the count is an upper bound. From 120 exemplars the
+or its mirror image by at least `NEAR`. Plain images do so by chance: it is an upper bound. From 120 exemplars, the
 paper's encoder of CIFAR-100 scores by count, the default encoder by its default score. Writes
 experiments/results/overlap.json.
 """
