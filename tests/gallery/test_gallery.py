@@ -360,6 +360,28 @@ def test_an_enrollment_reads_only_what_is_new(path: Path, backbone: Backbone, mo
         )
 
 
+def test_an_enrollment_prepares_its_own_class_alone(path: Path, backbone: Backbone) -> None:
+    asked = colored(0, 5, 6)
+    with Gallery.open(path, backbone) as gallery:
+        gallery.recognize(asked)
+        green, red = gallery._bank().bank._bags
+        gallery.enroll("red", colored(0, 3, 7))
+        found = gallery.score(asked)
+        updated = gallery._bank().bank._bags
+        assert updated[0] is green
+        assert updated[1] is not red
+        gallery.rename("green", "zebra")  # after red
+        assert gallery._bank().bank._bags[::-1] == updated
+        gallery.configure(method="count")  # nothing that was prepared for another score is used
+        assert gallery._bank().bank.method == "count"
+        gallery.configure(method="contrast")
+        gallery.rename("zebra", "green")
+        with Gallery.open(path, backbone) as fresh:
+            anew = fresh.score(asked)
+    for name in ("scores", "p_values", "likeness", "known"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(anew, name))
+
+
 def test_an_enrollment_larger_than_memory_is_spooled_to_a_file(
     path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ from corel.gallery._enrollment import Enrollment, warn_of_background
 from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded
-from corel.gallery._kept import Kept, Rows, brought_up_to_date
+from corel.gallery._kept import Compared, Kept, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
 from corel.gallery._scoring import Embedded, scored
@@ -35,7 +35,7 @@ from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
-    from corel.oneclass import ClassBank, Split
+    from corel.oneclass import Split
 
 
 class Gallery:
@@ -158,8 +158,8 @@ class Gallery:
 
     def compared(self, name: str) -> NDArray[np.float32]:
         """Give what the gallery's score compares of a class's exemplars ``[m, d]``: their latents or their features."""
-        method = self.method
-        return np.stack([self._compared(method, each.latent, each.features) for each in self.exemplars(name)])
+        compared = self._compared
+        return np.stack([compared.row(each.latent, each.features) for each in self.exemplars(name)])
 
     def enroll(self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False) -> Enrollment:
         """Add images to a class, all or none; those it already holds are counted and skipped.
@@ -375,24 +375,9 @@ class Gallery:
     def _bank(self) -> Kept:
         """Give all classes ready to score, kept until this or another process changes the file."""
         with self._lock:
-            self._kept = brought_up_to_date(self._kept, self._store, self._class_bank)
+            self._kept = brought_up_to_date(self._kept, self._compared)
             return self._kept
 
-    def _class_bank(self, rows: Rows, sizes: Sequence[int]) -> ClassBank:
-        from corel.oneclass import ClassBank, backbone_settings
-
-        method = self.method
-        compared = np.stack([self._compared(method, latent, features) for latent, features in rows.values()])
-        omitted = self.backbone.background_rows(digest for _, digest in rows)
-        settings = backbone_settings(self.backbone, method)
-        return ClassBank(compared, np.cumsum([0, *sizes]), **settings, omitted=np.array([*omitted.values()], int))
-
-    def _compared(
-        self, method: str, latent: NDArray[np.float32], features: NDArray[np.float32] | None
-    ) -> NDArray[np.float32]:
-        """Give what the method compares of an exemplar; features that equal the latent are not stored beside it."""
-        if method != "cosine" or (features is None and not self.backbone.network.own_features):
-            return latent
-        if features is None:
-            raise ValueError(f"{self._store.path} lacks the features that its score compares; enroll its images anew")
-        return features
+    @property
+    def _compared(self) -> Compared:
+        return Compared(self._store, self.backbone, self.method)

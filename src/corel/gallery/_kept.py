@@ -2,56 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._store import Key, Snapshot, Store, Version
+from corel.gallery._store import Key, Store, Version
 
 if TYPE_CHECKING:
+    from corel.backbone import Backbone
     from corel.oneclass import Calibration, ClassBank, Split
 
 Row = tuple[NDArray[np.float32], NDArray[np.float32] | None]  # an exemplar's latent and features
-Rows = dict[Key, Row]
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """The classes of a gallery as of one version of its file."""
+    """The classes of a gallery as of one version of its file: their names, exemplars and what these are scored by."""
 
     version: Version
     names: tuple[str, ...]
+    keys: tuple[tuple[Key, ...], ...]
+    rows: dict[Key, Row]
     bank: ClassBank
-    calibration: Calibration
-    rows: Rows
     splits: dict[int, Split] = field(default_factory=dict)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """How the exemplars fit among themselves, compared on first use: an audit does without."""
+        from corel.oneclass import Calibration
+
+        return Calibration.of(self.bank)
 
     def split(self, calibrating: int) -> Split:
         """Give the split in which so many exemplars calibrate, made once."""
         from corel.oneclass import Split
 
         if calibrating not in self.splits:
-            self.splits[calibrating] = Split.of(self.bank, [digest for _, digest in self.rows], calibrating)
+            hashes = [digest for each in self.keys for _, digest in each]
+            self.splits[calibrating] = Split.of(self.bank, hashes, calibrating)
         return self.splits[calibrating]
 
 
-def brought_up_to_date(kept: Kept | None, store: Store, make_bank: Callable[[Rows, list[int]], ClassBank]) -> Kept:
-    """Give what is kept if the file is unchanged; else read what is new in it, and nothing that is known."""
-    from corel.oneclass import Calibration
+class Compared(NamedTuple):
+    """What of a gallery's exemplars is compared, and with which background."""
 
-    if kept is not None and kept.version == store.version():
+    store: Store
+    backbone: Backbone
+    method: str
+
+    def row(self, latent: NDArray[np.float32], features: NDArray[np.float32] | None) -> NDArray[np.float32]:
+        """Give what is compared of an exemplar; features that equal the latent are not stored beside it."""
+        if self.method != "cosine" or (features is None and not self.backbone.network.own_features):
+            return latent
+        if features is None:
+            raise ValueError(f"{self.store.path} lacks the features that its score compares; enroll its images anew")
+        return features
+
+    def bank(self, keys: Sequence[tuple[Key, ...]], rows: dict[Key, Row], kept: Kept | None) -> ClassBank:
+        """Make the bank of these classes; those that `kept` has already are not prepared anew."""
+        from corel.oneclass import ClassBank, backbone_settings
+
+        same = kept is not None and kept.bank.method == self.method
+        known = {each: c for c, each in enumerate(kept.keys)} if kept is not None and same else {}
+        classes = [known[each] if each in known else np.stack([self.row(*rows[key]) for key in each]) for each in keys]
+        omitted = [*self.backbone.background_rows(digest for _, digest in rows).values()]
+        if kept is not None and known:
+            return kept.bank.updated(classes, omitted)
+        return ClassBank.of(classes, **backbone_settings(self.backbone, self.method), omitted=omitted)
+
+
+def brought_up_to_date(kept: Kept | None, compared: Compared) -> Kept:
+    """Give what is kept if the file is unchanged; else read what is new in it, and prepare the classes that changed."""
+    if kept is not None and kept.version == compared.store.version():
         return kept
-    found = store.changes(kept.rows if kept is not None else {})
-    if not found.keys:
-        raise ValueError(f"nothing is enrolled in {store.path}; enroll a class first")
-    rows = _rows(kept, found)
-    bank = make_bank(rows, [len(each) for each in found.keys.values()])
-    return Kept(found.version, tuple(found.keys), bank, Calibration.of(bank), rows)
-
-
-def _rows(kept: Kept | None, found: Snapshot) -> Rows:
     known = kept.rows if kept is not None else {}
-    return {key: known.get(key) or found.new[key] for each in found.keys.values() for key in each}
+    found = compared.store.changes(known)
+    if not found.keys:
+        raise ValueError(f"nothing is enrolled in {compared.store.path}; enroll a class first")
+    keys = tuple(map(tuple, found.keys.values()))
+    rows = {key: known.get(key) or found.new[key] for each in keys for key in each}
+    return Kept(found.version, tuple(found.keys), keys, rows, compared.bank(keys, rows, kept))

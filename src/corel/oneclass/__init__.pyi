@@ -1,10 +1,10 @@
+from ._backbone_settings import backbone_settings as backbone_settings
+from ._backbone_settings import compared_rows as compared_rows
+from ._backbone_settings import preferred_method as preferred_method
 from ._bank import Assessment as Assessment
 from ._bank import ClassBank as ClassBank
 from ._bank import allowed_rejections as allowed_rejections
-from ._bank import backbone_settings as backbone_settings
 from ._bank import check_support as check_support
-from ._bank import compared_rows as compared_rows
-from ._bank import preferred_method as preferred_method
 from ._calibration import Calibration as Calibration
 from ._calibration import exact_known as exact_known
 from ._calibration import supporting_sizes as supporting_sizes

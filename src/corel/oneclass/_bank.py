@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 from corel.oneclass import _cpu, _torch
+from corel.oneclass._bag import Bag
 from corel.oneclass._checks import (
     Latents,
     Method,
@@ -31,61 +32,6 @@ from corel.oneclass._checks import (
 from corel.oneclass._explain import Explanation, divided
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing
 from corel.oneclass._measures import Balls, Cosines, Measure, no_rows, transposed
-
-
-class Space(Protocol):
-    """What scoring reads of a backbone."""
-
-    @property
-    def branches(self) -> int: ...
-    @property
-    def eta(self) -> float: ...
-    @property
-    def p(self) -> float: ...
-    @property
-    def background(self) -> Points: ...
-    @property
-    def background_features(self) -> Points | None: ...
-    @property
-    def pooled_background(self) -> Points | None: ...
-
-
-class Embedded(Protocol):
-    """What scoring reads of embedded items."""
-
-    @property
-    def latents(self) -> Any: ...
-    @property
-    def features(self) -> Any: ...
-
-
-def preferred_method(backbone: Space) -> Method:
-    """The method that a new gallery takes: cosine where a network has features of its own, else contrast.
-
-    That cosine is sharper was decided on folds for the encoder that ships (experiments/results/cosine_folds.json). On
-    latents alone, as a wrapped encoder gives them, it was not.
-    """
-    return "contrast" if backbone.pooled_background is None else "cosine"
-
-
-def compared_rows(method: str, embedding: Embedded) -> Any:
-    """What a method compares: features for cosine, latents for the others."""
-    return embedding.features if method == "cosine" else embedding.latents
-
-
-def backbone_settings(backbone: Space, method: str = "auto") -> dict[str, Any]:
-    """The settings with which a backbone's items are to be scored, as `compared_rows` gives them.
-
-    `"auto"` is contrast here, for it is asked to score latents.
-    """
-    if method == "cosine":
-        if backbone.background_features is None:
-            raise ValueError('this backbone has no features of its background; use method="contrast", or train it anew')
-        return {"branches": 1, "radius": 1.0, "background": backbone.background_features, "method": method}
-    if backbone.p != 1:
-        raise ValueError(f"scores count in L1 balls but the backbone was trained with p={backbone.p:g}; train with p=1")
-    settings = {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
-    return settings if method == "auto" else {**settings, "method": method}
 
 
 class Assessment(NamedTuple):
@@ -159,16 +105,32 @@ class ClassBank:
 
         Nothing is compared anew but the exemplars with that row.
         """
-        measure = self._measure.without(row)
-        if measure is self._measure or row in self.omitted:
+        weighed = self._measure.weighed
+        if weighed is None or not weighed.holds(row) or row in self.omitted:
             return self
-        bank, weighed = copy(self), measure.weighed
-        assert weighed is not None
-        around = self._around - measure.cpu.mass(self._points, weighed.some([row]), measure.window)
+        bank, omitted = copy(self), np.append(self.omitted, row)
+        measure, around = self._measure.omitting(omitted), self._around - self._masses_of([row])
         bank._set(
-            omitted=np.append(self.omitted, row), _measure=measure, _around=around,
+            omitted=omitted, _measure=measure, _around=around,
             _standing=Standing(self._standing.masses, np.ascontiguousarray(measure.worth(around).T)),
         )  # fmt: skip
+        return bank
+
+    def updated(self, classes: Sequence[int | ArrayLike], omitted: ArrayLike = ()) -> ClassBank:
+        """The bank of other classes on the same background, without preparing anew the classes that both have.
+
+        Args:
+            classes: For each class its number in this bank, or its exemplars `[m, B·D]`.
+            omitted: The rows of the background that equal an exemplar.
+
+        The result is the same, to the last bit, as that of a bank made from all exemplars.
+
+        """
+        bags = [self._bags[each] if isinstance(each, int) else self._prepared(each) for each in classes]
+        offsets = np.cumsum([0, *(len(bag.rows) for bag in bags)], dtype=np.int64)
+        exemplars = np.concatenate([bag.rows for bag in bags])
+        bank = replace(self, exemplars=exemplars, offsets=offsets, omitted=np.asarray(omitted, np.int64))
+        bank._set(_whole=self._whole, _bags=bags)
         return bank
 
     @property
@@ -177,7 +139,8 @@ class ClassBank:
         weighed = self._measure.weighed
         if weighed is None or not self._measure.logarithmic:
             return 0.0
-        return float(self._points.shape[1] * np.log(weighed.size / max(weighed.size - 1, 1)))
+        branches = 1 if self.method == "cosine" else self.branches
+        return float(branches * np.log(weighed.size / max(weighed.size - 1, 1)))
 
     def scores(self, z: Latents) -> Doubles:
         """Scores `[n, C]` of latents `z [n, B·D]`; higher = more in-class."""
@@ -247,7 +210,7 @@ class ClassBank:
 
     def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
-        measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bag(index)
+        measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bags[index].points
         masses: Integers = measure.cpu.mass(points, transposed(bag), measure.window)
         parts: Doubles = masses.astype(np.float64)
         if measure.logarithmic:
@@ -261,7 +224,7 @@ class ClassBank:
         What a branch adds is divided between the exemplars by their weight there. The sum of a row is therefore the
         likeness minus `least_likeness`.
         """
-        measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bag(index)
+        measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bags[index].points
         scales = self._scales(points, measure.cpu) * self._growths(None)[index]
         votes = np.empty((len(points), len(bag)))
         for row, point in enumerate(points):
@@ -274,11 +237,6 @@ class ClassBank:
     def least_likeness(self) -> float:
         """The likeness of a point from which no exemplar weighs anything."""
         return float(self._mean_constant)
-
-    def _bag(self, index: int) -> Points:
-        """The exemplars of one class as they are compared `[m, B, D]`."""
-        index = range(len(self.sizes))[index]
-        return self._measure.points(self.exemplars[self.offsets[index] : self.offsets[index + 1]])
 
     def _growths(self, divisors: ArrayLike | None) -> Doubles:
         """The factors `[C]` that bring each class's sums to the bank's mean size."""
@@ -313,20 +271,29 @@ class ClassBank:
         return self._measure.worth(self._measure.around(points, kernels))
 
     @cached_property
-    def _measure(self) -> Measure:
+    def _whole(self) -> Measure:
+        """How points are compared where no row of the background is omitted."""
         if self.method == "cosine":
             assert self.background is not None
-            return Cosines(self.background, self.omitted)
+            return Cosines(self.background)
         dtype, logarithmic = self.exemplars.dtype.type, self.method == "contrast"
-        return Balls(self.branches, self.radius, dtype, self.background, logarithmic, self.omitted)
+        return Balls(self.branches, self.radius, dtype, self.background, logarithmic)
 
     @cached_property
-    def _points(self) -> Points:
-        return self._measure.points(self.exemplars)
+    def _measure(self) -> Measure:
+        return self._whole.omitting(self.omitted)
+
+    @cached_property
+    def _bags(self) -> list[Bag]:
+        return [Bag(rows, self._whole) for rows in np.split(self.exemplars, self.offsets[1:-1])]
+
+    def _prepared(self, rows: ArrayLike) -> Bag:
+        return Bag(self._latents(np.array(rows), "exemplars"), self._whole)
 
     @cached_property
     def _classes(self) -> Classes:
-        return Classes(transposed(self._points), self.offsets, self._measure.window, self._measure.logarithmic)
+        columns = np.concatenate([transposed(bag.points) for bag in self._bags], axis=2)
+        return Classes(columns, self.offsets, self._measure.window, self._measure.logarithmic)
 
     def _only(self, chosen: Integers) -> Classes:
         """Some of the classes."""
@@ -340,13 +307,23 @@ class ClassBank:
 
     @cached_property
     def _standing(self) -> Standing:
-        masses = self._measure.cpu.mass_peers(self._points, self._classes)
+        masses = np.concatenate([bag.peers for bag in self._bags], axis=1)
         return Standing(masses, np.ascontiguousarray(self._measure.worth(self._around).T))
 
     @cached_property
     def _around(self) -> Integers:
-        """What the background weighs from each exemplar and branch `[M, B]`."""
-        return self._measure.around(self._points, self._measure.cpu)
+        """What the background weighs from each exemplar and branch `[M, B]`, without the rows omitted."""
+        around = np.concatenate([bag.around for bag in self._bags])
+        weighed = self._measure.weighed
+        omitted = no_rows() if weighed is None else weighed.omitted
+        return around - self._masses_of(omitted) if len(omitted) else around
+
+    def _masses_of(self, rows: Any) -> Integers:
+        """What these rows of the background weigh from each exemplar and branch `[M, B]`."""
+        measure, weighed = self._measure, self._measure.weighed
+        assert weighed is not None
+        columns = weighed.some(rows)
+        return np.concatenate([measure.cpu.mass(bag.points, columns, measure.window) for bag in self._bags])
 
 
 def allowed_rejections(rate: float, size: int) -> int:

@@ -139,13 +139,13 @@ def _best(bank: Bank, own: Doubles, joined: Doubles) -> Doubles:
     place = np.arange(len(rows)), np.repeat(np.arange(classes), bank.sizes)[rows]
     likeness, grown = (bank.likeness(bank.exemplars[rows], bank.sizes + more) for more in (0, 1))
     likeness[place], grown[place] = own[rows], joined[rows]
-    return np.stack([np.maximum(_best_other(likeness, y), grown[:, y]) for y in range(classes)])
-
-
-def _best_other(likeness: Doubles, y: int) -> Doubles:
-    """The highest likeness `[n]` to any class but y."""
-    others = np.delete(likeness, y, axis=1)
-    return np.asarray(others.max(axis=1, initial=-np.inf))
+    # The likeliest class but y is the likeliest, or the second likeliest where y is the likeliest.
+    each = np.arange(len(rows))
+    likeliest = likeness.argmax(axis=1)
+    first = likeness[each, likeliest]
+    likeness[each, likeliest] = -np.inf
+    other = np.where(likeliest == np.arange(classes)[:, None], likeness.max(axis=1), first)
+    return np.asarray(np.maximum(other, grown.T))
 
 
 def _no_higher(ascending: Doubles, values: Doubles) -> Integers:

@@ -58,12 +58,11 @@ def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
     return masses
 
 
-def mass_peers(points: Points, classes: Classes) -> NDArray[np.int64]:
+def mass_peers(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
     """As `_cpu.mass_peers`."""
     masses = np.empty((1, len(points)), np.int64)
-    for first, last in zip(classes.offsets[:-1], classes.offsets[1:], strict=True):
-        for rows, products in _products(points[first:last], classes.exemplars[:, :, first:last]):
-            _peer_rows(products, classes.window, rows.start, masses[0, first:last][rows])
+    for rows, products in _products(points, columns):
+        _over_rows(_peer_rows, products, window, rows.start, masses[0, rows])
     return masses
 
 
@@ -131,10 +130,10 @@ def _mass_rows(start: int, stop: int, products: Points, window: Window, masses: 
 
 
 @jit
-def _peer_rows(products: Points, window: Window, first: int, masses: Integers) -> None:
+def _peer_rows(start: int, stop: int, products: Points, window: Window, first: int, masses: Integers) -> None:
     """``masses[t]``: what all exemplars but number ``first + t`` weigh from that one."""
     weights = np.empty(products.shape[1], np.int32)
-    for t in range(len(products)):
+    for t in range(start, stop):
         _weigh(products[t], window, weights)
         masses[t] = _sum(weights) - weights[first + t]
 

@@ -28,16 +28,10 @@ def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
     return masses
 
 
-def mass_peers(points: Points, classes: Classes) -> NDArray[np.int64]:
-    """What the other exemplars of the same class weigh from each exemplar, per branch `[B, M]`."""
-    masses = np.empty((points.shape[1], len(points)), np.int64)
-    count = len(classes.offsets) - 1
-    run_chunks(
-        lambda start, stop: _kernel.mass_peers(points, classes, start, stop, masses),
-        count,
-        work=_work(points, classes.exemplars) / count,
-    )
-    return masses
+def mass_peers(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
+    """What the other exemplars of one class weigh from each exemplar, per branch `[B, m]`."""
+    own = window.weights[0] if len(window.weights) else 1  # an exemplar's weight from itself, at distance zero
+    return np.ascontiguousarray(mass(points, columns, window).T) - own
 
 
 def score(points: Points, scales: Doubles, classes: Classes) -> Doubles:

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from corel.oneclass._bank import ClassBank, Space, backbone_settings, check_support
+from corel.oneclass._backbone_settings import Space, backbone_settings
+from corel.oneclass._bank import ClassBank, check_support
 from corel.oneclass._checks import Method, Seed, Ties, check_rate, resolve_method
 from corel.oneclass._explain import Explanation
 from corel.oneclass._kernel import Doubles, Integers, Points

@@ -160,20 +160,6 @@ def mass_rows(points: Points, exemplars: Points, window: Window, start: int, sto
 
 
 @jit
-def mass_peers(points: Points, classes: Classes, start: int, stop: int, masses: Integers) -> None:
-    """``masses[j, i]``: what the other exemplars of its own class weigh from exemplar `i` in branch `j`."""
-    exemplars, offsets, window, _ = classes
-    distances, weights = np.empty(exemplars.shape[2], points.dtype), np.empty(exemplars.shape[2], np.int32)
-    for c in range(start, stop):
-        first, last = offsets[c], offsets[c + 1]
-        for j in range(exemplars.shape[0]):
-            for i in range(first, last):
-                _distances(points[i, j], exemplars[j], first, last, distances)
-                _weigh(distances, last - first, window, weights)
-                masses[j, i] = _sum(weights, 0, last - first) - weights[i - first]
-
-
-@jit
 def count_rows(points: Points, classes: Classes, start: int, stop: int, scores: Doubles) -> None:
     """``scores[t, c]``: how many exemplars of class `c` lie in the balls around point `t`, over all branches (Eq. 6).
 

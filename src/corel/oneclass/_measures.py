@@ -52,8 +52,8 @@ class Measure(Protocol):
     def worth(self, around: Integers) -> Doubles:
         """What a unit of mass is worth where the background weighs so much."""
 
-    def without(self, row: int) -> Measure:
-        """This measure with one row of the background fewer to weigh; itself where the row is not weighed."""
+    def omitting(self, rows: Integers) -> Measure:
+        """This measure, sharing what it has computed, with all rows of the background weighed but these."""
 
     @property
     def weighed(self) -> Weighed | None:
@@ -74,7 +74,7 @@ class Weighed:
     """
 
     columns: Points
-    omitted: Integers
+    omitted: Integers = field(default_factory=no_rows)
 
     @property
     def size(self) -> int:
@@ -94,9 +94,13 @@ class Weighed:
         """The columns that count."""
         return np.delete(self.columns, self.omitted, axis=2) if len(self.omitted) else self.columns
 
-    def without(self, row: int) -> Weighed:
-        """All but one more row."""
-        return replace(self, omitted=np.append(self.omitted, row))
+    def holds(self, row: int) -> bool:
+        """Whether this row of the background is among the columns."""
+        return row < int(self.columns.shape[2])
+
+    def omitting(self, rows: Integers) -> Weighed:
+        """All columns but these; rows that are not among them change nothing."""
+        return replace(self, omitted=rows[rows < self.columns.shape[2]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +112,6 @@ class Balls:
     dtype: type[np.floating[Any]]
     background: Points | None
     logarithmic: bool
-    omitted: Integers = field(default_factory=no_rows)
     cpu = _cpu
 
     @cached_property
@@ -133,9 +136,9 @@ class Balls:
             return np.ones(around.shape)
         return _contrast.scales(around, self.weighed.size)
 
-    def without(self, row: int) -> Balls:
-        """All rows are weighed."""
-        return self if self.weighed is None else _weighing(self, self.weighed.without(row))
+    def omitting(self, rows: Integers) -> Balls:
+        """All other rows are weighed."""
+        return self if self.weighed is None else _weighing(self, self.weighed.omitting(rows))
 
     def constants(self, sizes: Integers) -> Doubles:
         """What smoothing adds, if there is any."""
@@ -155,10 +158,8 @@ class Balls:
 
     @cached_property
     def weighed(self) -> Weighed | None:
-        """All rows that are not omitted."""
-        if self.background is None:
-            return None
-        return Weighed(transposed(self.points(self.background)), self.omitted)
+        """All rows, unless some are omitted."""
+        return None if self.background is None else Weighed(transposed(self.points(self.background)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,6 @@ class Cosines:
     """The cosine score: unit vectors of whitened features, in one branch."""
 
     background: Points
-    omitted: Integers = field(default_factory=no_rows)
     logarithmic = True
     cpu = _cosine
 
@@ -185,11 +185,13 @@ class Cosines:
 
     def worth(self, around: Integers) -> Doubles:
         """By what the background weighs on average."""
+        if not self.weighed.size:
+            raise ValueError("every row of the background equals an exemplar; enroll other images, or wrap anew")
         return _cosine.scales(around, self.weighed.size)
 
-    def without(self, row: int) -> Cosines:
+    def omitting(self, rows: Integers) -> Cosines:
         """Only the first rows are weighed; center and whitening stay those of all."""
-        return _weighing(self, self.weighed.without(row)) if row < WEIGHED else self
+        return _weighing(self, self.weighed.omitting(rows))
 
     def constants(self, sizes: Integers) -> Doubles:
         """What smoothing adds."""
@@ -206,12 +208,8 @@ class Cosines:
 
     @cached_property
     def weighed(self) -> Weighed:
-        """The first rows that are not omitted."""
-        columns = transposed(self.points(self.background[:WEIGHED]))
-        weighed = Weighed(columns, self.omitted[self.omitted < WEIGHED])
-        if not weighed.size:
-            raise ValueError("every row of the background equals an exemplar; enroll other images, or wrap anew")
-        return weighed
+        """The first rows, unless some are omitted."""
+        return Weighed(transposed(self.points(self.background[:WEIGHED])))
 
 
 def _weighing(measure: Either, weighed: Weighed) -> Either:
