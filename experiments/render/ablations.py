@@ -13,6 +13,7 @@ from experiments._lib.record import read
 from experiments.render.sections import figure, is_substituted, not_run, origin, section, seed_span
 from experiments.render.tables import markdown, signed
 
+BARS = 99  # of a batch of 100
 LARGE = "5000"  # exemplars at which the paper compares branches
 
 
@@ -34,6 +35,35 @@ def branching(records: Path = RESULTS) -> str:
         markdown(heading, rows),
         figure("branching", alternative),
     )
+
+
+def initialization(records: Path = RESULTS) -> str:
+    """What the paper says of the three variants' losses, beside what was measured, in one paragraph."""
+    if pending := not_run("branching", records=records):
+        return pending
+    found = results("branching", records)
+    start = {name: each["connectivity, untrained"] for name, each in found.items()}
+    errors = [_last(each)["reconstruction"] for each in found.values()]
+    whole = start["1 × 160"]
+    rank = "the smallest of the three" if whole == min(start.values()) else "not the smallest of the three"
+    return (
+        "Two statements of the paper do not hold as written. Reconstruction is not almost equal: best and worst "
+        f'differ by {max(errors) / min(errors) - 1:.0%}. And the connectivity loss without branches is not "small, even at '
+        f'initialization". It is {rank}, but {whole:.0f} over {BARS} bars is a mean miss of {whole / BARS:.2f} a bar, '
+        f"where η = 2."
+    )
+
+
+def presets(records: Path = RESULTS) -> str:
+    """The preset `paper` beside `authors`."""
+    if pending := not_run("presets", "backbones", records=records):
+        return pending
+    found = results("presets", records)
+    rows = [[f"`{name}`", *_losses(each), *(f"{each['auc'][m]:.4f}" for m in ("120", LARGE))]
+            for name, each in found.items()]  # fmt: skip
+    heading = ["preset", "connectivity, untrained", "connectivity, last epoch", "reconstruction, last epoch",
+               "AUC, m = 120", f"AUC, m = {int(LARGE):,}"]  # fmt: skip
+    return section("presets", records, _epochs("presets", records), markdown(heading, rows))
 
 
 def weights(records: Path = RESULTS) -> str:

@@ -157,7 +157,8 @@ def _parameters(records: Path) -> Finding:
     counts = read("parameters", records)["results"]
     return Finding(
         "did not hold",
-        f"{counts['corel, encoder']:,}; with zeros the autoencoder has {counts['corel, autoencoder of one branch']:,}",
+        f"{counts['corel, encoder']:,}; counting zeros, the autoencoder has "
+        f"{counts['corel, autoencoder of one branch']:,}",
     )
 
 

@@ -30,6 +30,7 @@ def counts() -> dict[str, int]:
     ours = {
         "corel, encoder": _count(autoencoder.encoder),
         "corel, autoencoder": _count(autoencoder),
+        "corel, encoder of one branch": _count(dense.encoder),
         "corel, autoencoder of one branch": _count(dense),
         "corel, contrastive encoder": _count(Backbone.load("tiny-imagenet-contrastive-16x10").network.encoder),
     }
