@@ -48,9 +48,9 @@ def initialization(records: Path = RESULTS) -> str:
     rank = "the smallest of the three" if whole == min(start.values()) else "not the smallest of the three"
     return (
         "Two statements of the paper do not hold as written. Reconstruction is not almost equal: best and worst "
-        f'differ by {max(errors) / min(errors) - 1:.0%}. And the connectivity loss without branches is not "small, even at '
-        f'initialization". It is {rank}, but {whole:.0f} over {BARS} bars is a mean miss of {whole / BARS:.2f} a bar, '
-        f"where η = 2."
+        f"differ by {max(errors) / min(errors) - 1:.0%}. And the connectivity loss without branches is not "
+        f'"small, even at initialization". It is {rank}, but {whole:.0f} over {BARS} bars is a mean miss of '
+        f"{whole / BARS:.2f} a bar, where η = 2."
     )
 
 
