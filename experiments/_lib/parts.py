@@ -55,6 +55,11 @@ def run_parts(
         print(f"{name}: {part.name} done in {seconds:.0f} s, {len(missing) - number} to go", flush=True)
 
 
+def named(parts: Sequence[Part], asked: Sequence[str] | None) -> set[str]:
+    """The names that contain one of the words asked for; all of them if none is."""
+    return {part.name for part in parts if asked is None or any(each in part.name for each in asked)}
+
+
 def progress(name: str, folder: Path = RESULTS) -> tuple[int, int]:
     """How many parts are recorded, and of how many; an experiment without parts is one."""
     if not (folder / f"{name}.json").exists():

@@ -13,7 +13,7 @@ from typing import Any
 from corel.evaluation import evaluate
 from experiments._lib.command import parser
 from experiments._lib.names import SCORES
-from experiments._lib.parts import Part, run_parts
+from experiments._lib.parts import Part, named, run_parts
 from experiments._lib.trainings import FULL, is_here, paper_encoder, split
 
 EXEMPLARS, DRAWS = (10, 120), 3
@@ -48,5 +48,6 @@ def main(argv: Sequence[str]) -> None:
         for auxiliary in AUXILIARY
         if is_here(evaluated, arguments.data) and (auxiliary != "cifar100" or is_here(auxiliary, arguments.data))
     ]
-    only = {part.name for part in parts if any(each in part.name for each in arguments.only or [""])}
-    run_parts("contrast", parts, {"exemplars": EXEMPLARS, "draws": DRAWS, "note": NOTE}, only=only)
+    run_parts(
+        "contrast", parts, {"exemplars": EXEMPLARS, "draws": DRAWS, "note": NOTE}, only=named(parts, arguments.only)
+    )

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments._lib.command import folders
+from experiments._lib.command import parser
 from experiments._lib.encoded import DRAWS, Encoded
 from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import FULL, paper_encoder
@@ -27,7 +27,9 @@ def _measure(auxiliary: str, data: Path, runs: Path) -> dict[str, Any]:
 
 def main(argv: Sequence[str]) -> None:
     """Read the command line and measure what is missing."""
-    arguments = folders(__name__, __doc__, argv)
+    command = parser(__name__, __doc__, ("data", "runs"))
+    command.add_argument("--only", nargs="+", metavar="ENCODER", choices=ENCODERS, help="encoders to measure now")
+    arguments = command.parse_args(argv)
     if not (arguments.data / DATASET).exists():
         raise FileNotFoundError(
             f"there is no folder {arguments.data / DATASET}; put mini-ImageNet's train and val there"
@@ -37,4 +39,4 @@ def main(argv: Sequence[str]) -> None:
         Part(auxiliary, {**settings, "epochs": FULL}, partial(_measure, auxiliary, arguments.data, arguments.runs))
         for auxiliary in ENCODERS
     ]
-    run_parts("mini_imagenet", parts, {**settings, "classes": 100})
+    run_parts("mini_imagenet", parts, {**settings, "classes": 100}, only=arguments.only)

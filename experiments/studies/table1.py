@@ -19,7 +19,7 @@ from corel.images import ImageSet
 from experiments import paper
 from experiments._lib.command import parser
 from experiments._lib.encoded import DRAWS, Encoded
-from experiments._lib.parts import Part, run_parts
+from experiments._lib.parts import Part, named, run_parts
 from experiments._lib.trainings import FULL, SEEDS, is_here, paper_encoder
 
 EXEMPLARS = {"count": (80, 120, 500), "contrast": (120,), "cosine": (120,)}
@@ -77,5 +77,4 @@ def main(argv: Sequence[str]) -> None:
         raise FileNotFoundError(
             f"no dataset of Table 1 is in {arguments.data}; run `corel data fetch cifar10 {arguments.data}`"
         )
-    only = {part.name for part in parts if any(each in part.name for each in arguments.only or [""])}
-    run_parts("table1", parts, {**_settings(), "seeds": SOURCES}, only=only)
+    run_parts("table1", parts, {**_settings(), "seeds": SOURCES}, only=named(parts, arguments.only))

@@ -19,7 +19,7 @@ from corel.baselines import Baseline
 from corel.images import ImageSet
 from experiments._lib import command
 from experiments._lib.baselines import WIDER, Row, wider_part
-from experiments._lib.parts import Part, run_parts
+from experiments._lib.parts import Part, named, run_parts
 from experiments._lib.trainings import split
 from experiments.studies.baselines import METHODS, Protocol, describe, measure
 
@@ -72,8 +72,12 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--only", nargs="+", metavar="PART", help="parts to measure now, such as 'cifar20, DAGMM'")
     arguments = parser.parse_args(argv)
     whole = [part for case in CASES for part in _case_parts(case, arguments.data)]
-    only = {part.name for part in whole if any(each in part.name for each in arguments.only or [""])}
-    run_parts("wider", whole, {"test images": TESTED, "cases": [asdict(case) for case in CASES]}, only=only)
+    run_parts(
+        "wider",
+        whole,
+        {"test images": TESTED, "cases": [asdict(case) for case in CASES]},
+        only=named(whole, arguments.only),
+    )
 
 
 def _case_parts(case: Case, data: Path) -> Iterator[Part]:

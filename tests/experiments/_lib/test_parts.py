@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from experiments._lib.parts import Part, is_complete, progress, results, run_parts
+from experiments._lib.parts import Part, is_complete, named, progress, results, run_parts
+from experiments._lib.record import read
 
 
 class Work:
@@ -68,3 +69,18 @@ def test_a_part_whose_data_is_gone_stays(tmp_path: Path) -> None:
 
 def test_nothing_recorded_is_nothing_done(tmp_path: Path) -> None:
     assert progress("trial", tmp_path) == (0, 1)
+
+
+def test_parts_are_asked_for_by_words_of_their_names(tmp_path: Path) -> None:
+    work = Work()
+    parts = [work.part(name) for name in ("a → b", "a → c", "b → c")]
+    assert named(parts, None) == {"a → b", "a → c", "b → c"}
+    assert named(parts, ["a →"]) == {"a → b", "a → c"}
+    run_parts("trial", parts, {}, only=named(parts, ["b →"]), folder=tmp_path)
+    assert work.done == ["b → c"]
+
+
+def test_every_part_has_its_commit(tmp_path: Path) -> None:
+    run_parts("trial", [Work().part("a")], {}, folder=tmp_path)
+    document = read("trial", tmp_path)
+    assert document["results"]["a"]["commit"] == document["commit"]
