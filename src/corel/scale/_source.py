@@ -6,12 +6,12 @@ import fnmatch
 import glob
 import hashlib
 import json
-import posixpath
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from corel._io.regular import read_regular
 from corel._terminal import shown
 from corel.images import find_files, is_picture
 from corel.scale._items import READ
-from corel.scale._place import is_remote, resolve
+from corel.scale._place import is_remote, read, resolve, split
 
 STANDARD_INPUT, LIST, PARQUET = "-", (".txt", ".list"), (".parquet", ".pq")
 FOOTERS = 16  # files whose last bytes are read at a time
@@ -109,8 +109,7 @@ def _listed(argument: str) -> list[str]:
         return _remote(argument)
     path = Path(argument).expanduser()
     if path.suffix.lower() in LIST and path.is_file():
-        with _sentences(argument):
-            return [name for name in read_regular(path).decode().splitlines() if name]
+        return _names(argument, read_regular(path))
     matches = [path] if path.exists() else [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
     if not matches:
         raise FileNotFoundError(f"there is no file, folder or match for {argument!r}; check the path")
@@ -128,19 +127,46 @@ def _local(path: Path) -> list[str]:
 
 
 def _remote(address: str) -> list[str]:
-    """List an object, a folder or a glob of a store, by whole addresses."""
+    """List an object, a folder, a glob or a list of names in a store, by whole addresses."""
     from pyarrow import fs
 
-    pattern = posixpath.basename(address) if glob.has_magic(posixpath.basename(address)) else None
-    system, path = resolve(posixpath.dirname(address) if pattern else address)
-    start = address[: address.index(path)] if path in address else address.split("/")[0] + "//"
-    (info,) = system.get_file_info([path])
+    start, path, options = split(address)
+    fixed = _before_wildcards(path)
+    system, place = resolve(start + fixed + options)
+    (info,) = system.get_file_info([place])
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(f"there is no file or folder {address}; check the address")
     if info.type == fs.FileType.File:
-        return [address]
-    inside = system.get_file_info(fs.FileSelector(path, recursive=pattern is None))
-    files = [each.path for each in inside if each.type == fs.FileType.File]
-    wanted = [file for file in files if _is_parquet(file) or is_picture(Path(file))]
-    return sorted(start + file for file in (fnmatch.filter(files, f"*/{pattern}") if pattern else wanted))
+        return _names(address, read(address)) if fixed.lower().endswith(LIST) else [address]
+    inside = system.get_file_info(fs.FileSelector(place, recursive=True))
+    base = place.removesuffix(fixed)
+    files = [each.path.removeprefix(base) for each in inside if each.type == fs.FileType.File]
+    if glob.has_magic(path):
+        wanted = [file for file in files if _matches(file.split("/"), path.split("/"))]
+    else:
+        wanted = [file for file in files if _is_parquet(file) or is_picture(Path(file))]
+    return sorted(f"{start}{file}{options}" for file in wanted)
+
+
+def _before_wildcards(path: str) -> str:
+    """Give the folder in which a glob begins; the path itself, if it is none."""
+    pieces = path.rstrip("/").split("/")
+    return "/".join(takewhile(lambda piece: not glob.has_magic(piece), pieces))
+
+
+def _matches(pieces: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Compare the parts of a path with those of a glob; ``**`` stands for any number of folders."""
+    if not pattern or not pieces:
+        return not pieces and all(each == "**" for each in pattern)
+    if pattern[0] == "**":
+        return _matches(pieces, pattern[1:]) or _matches(pieces[1:], pattern)
+    return fnmatch.fnmatchcase(pieces[0], pattern[0]) and _matches(pieces[1:], pattern[1:])
+
+
+def _names(source: str, content: bytes) -> list[str]:
+    """Read a list of names, one a line."""
+    with _sentences(source):
+        return [name for name in content.decode().splitlines() if name]
 
 
 def _is_parquet(file: str) -> bool:
