@@ -37,6 +37,7 @@ from measuring.record import record
 
 IMAGES, FEW, THREADS, ROUNDS, LIMIT = 20_000, 4_000, 2, 2, 1.25
 CLASSES, EXEMPLARS, STAGE = 10, 120, 1024
+LARGE = 100  # photographs
 STAGES = ("read", "decode", "resize", "encode", "score", "decide", "write")
 RESULTS = Path(__file__).parent / "results"
 LOCAL, ONE, TWO, PLAIN = "one process", "Ray, 1 worker × 2 threads", "Ray, 2 workers × 1 thread", "plain script"
@@ -106,6 +107,24 @@ def run_plain(gallery: Path, names: Sequence[str], folder: Path) -> float:
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", SCRIPT, *arguments], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
+
+
+def measure_large(names: Sequence[str]) -> dict[str, float]:
+    """Core milliseconds for a photograph of 500 × 375 pixels: to decode it, and to encode it by EfficientNet-Lite0."""
+    torch.set_num_threads(1)
+    wrapped, encoded = Backbone.wrap("lite0", list(names[:200])), []
+    for name in names[200 : 200 + LARGE]:
+        file = io.BytesIO()
+        Image.open(name).convert("RGB").resize((500, 375), Image.Resampling.BICUBIC).save(file, "JPEG", quality=90)
+        encoded.append(file.getvalue())
+    how: Any = wrapped.preparation
+    decode(encoded[0], how)
+    began = time.process_time()
+    pixels = np.stack([decode(each, how) for each in encoded])
+    decoded = time.process_time()
+    wrapped.embed(pixels)
+    found = {"decode": decoded - began, "encode, lite0": time.process_time() - decoded}
+    return {name: 1000 * each / LARGE for name, each in found.items()}
 
 
 def measure_engines(
@@ -179,14 +198,17 @@ def main() -> None:
         gallery = folder / "bench.gallery"
         make_gallery(gallery, names)
         stages, alone = measure_stages(gallery, names[:STAGE])
+        large = measure_large(names[:400])
         engines = measure_engines(gallery, names, few, folder, options.rounds)
     shared = overlap(engines, stages, alone)
-    show(engines, stages, shared)
+    show(engines, {**stages, **{f"{name}, 500 × 375": value for name, value in large.items()}}, shared)
     if not options.quick:
         config = {"images": count, "few": few, "threads": THREADS, "rounds": options.rounds, "photos": bool(found),
                   "classes": CLASSES, "exemplars": EXEMPLARS, "backbone": backbone_name()}  # fmt: skip
-        results = {"engines": engines, "core milliseconds an image": stages, "milliseconds an image": shared,
-                   "overhead": overhead(engines)}  # fmt: skip
+        results = {
+            "engines": engines, "core milliseconds an image": stages, "core milliseconds a photograph": large,
+            "milliseconds an image": shared, "overhead": overhead(engines),
+        }  # fmt: skip
         record("scale", config=config, results=results, seed=0, seconds=time.perf_counter() - began, folder=RESULTS)
 
 
