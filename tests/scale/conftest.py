@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet
 import pytest
 from PIL import Image
 
@@ -53,4 +52,6 @@ def without_errors(table: Any) -> list[dict[str, Any]]:
 
 def results(folder: Path) -> Any:
     """All parts of a run, as anybody reads them."""
-    return pyarrow.parquet.read_table(folder)
+    from pyarrow import parquet
+
+    return parquet.read_table(folder)

@@ -78,6 +78,12 @@ def test_rows_equal_those_of_one_process_to_the_bit(ray: Any, gallery: Path, pho
     assert parts(tmp_path / "out") == before  # nothing was left to do
 
 
+def test_the_cluster_reports_no_usage(ray: Any) -> None:
+    from ray._private.usage import usage_lib
+
+    assert not usage_lib.usage_stats_enabled()
+
+
 def test_the_scorer_maps_batches_of_a_dataset(ray: Any, gallery: Path, photos: Path) -> None:
     from corel.scale import Scorer
 
@@ -137,8 +143,9 @@ def test_workers_encode_as_this_process_does(ray: Any, backbone_file: Path) -> N
     backbone, items = Backbone.load(backbone_file), hue(0, 600, seed=1)
     wanted = backbone.embed(items)
     with encoding_on_ray(backbone.network, workers=2) as workers:
-        found = backbone.embed(items)
+        found, few = backbone.embed(items), backbone.embed(items[:101])
     assert workers == 2
+    np.testing.assert_array_equal(few.latents, wanted.latents[:101])
     np.testing.assert_array_equal(found.latents, wanted.latents)
     np.testing.assert_array_equal(backbone.encode(items[:5]), wanted.latents[:5])
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from corel.gallery import Gallery, Packed
@@ -20,6 +18,8 @@ from corel.scale._source import find_source, from_document, read_part
 
 from .conftest import BROKEN, IMAGES, local_rows, without_errors
 
+pyarrow = pytest.importorskip("pyarrow", reason="rows are Arrow tables: pip install 'corel[parquet]'")
+parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
@@ -122,7 +122,7 @@ def test_sources_are_listed_in_order_and_cut_into_parts(photos: Path, files: lis
 def test_parquet_is_cut_by_rows_and_read_by_row_groups(files: list[str], tmp_path: Path) -> None:
     table = pyarrow.table({"bytes": [each.encode() for each in files], "label": list(range(IMAGES))})
     for name in ("a.parquet", "b.parquet"):
-        pyarrow.parquet.write_table(table, tmp_path / name, row_group_size=7)
+        parquet.write_table(table, tmp_path / name, row_group_size=7)
     found = find_source([str(tmp_path)])
     parts = [from_document(part.document()) for part in found.parts(16)]
     assert [part.rows for part in parts] == [(0, 16), (16, 32), (32, 40)] * 2

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from corel.scale import Scorer, cluster, score
@@ -24,6 +22,8 @@ from corel.scale._source import find_source, read_part
 from ._stores import BUCKET, object_store
 from .conftest import BROKEN, IMAGES, local_rows, without_errors
 
+pyarrow = pytest.importorskip("pyarrow", reason="stores are read by pyarrow: pip install 'corel[parquet]'")
+parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.usefixtures("one_thread")
 KEY, ODD = "corel-test", "50% off, #1 für.jpg"
 
@@ -85,7 +85,7 @@ def test_photos_of_a_store_score_as_files_do(bucket: str, gallery: Path, photos:
 def test_a_run_in_a_store_knows_what_is_missing(bucket: str, gallery: Path, photos: Path) -> None:
     content = io.BytesIO()
     table = pyarrow.table({"bytes": [file.read_bytes() for file in sorted(photos.iterdir())]})
-    pyarrow.parquet.write_table(table, content, row_group_size=9)
+    parquet.write_table(table, content, row_group_size=9)
     Place(f"{bucket}/rows").write("photos.parquet", content.getvalue())
     source, place = find_source([f"{bucket}/rows"]), Place(f"{bucket}/run")
     run = Manifest(source.digest, len(source), "gallery", {"rate": 0.05}, 16)
@@ -124,8 +124,9 @@ def test_a_cluster_reads_and_writes_a_store(server: None, gallery: Path, photos:
     new = Place(f"{bucket}/new")
     for file in sorted(photos.iterdir()):
         new.write(file.name, file.read_bytes())
-    with cluster(cpus=2):
+    with cluster(cpus=2) as ray:
         counts = score(gallery, f"{bucket}/new", f"{bucket}/out", part_size=16, workers=2)
+    assert not ray.is_initialized()
     assert (counts.images, counts.errors) == (IMAGES, 1)
     out = Place(f"{bucket}/out")
     parts = sorted(name for name in out.names() if name.startswith("part-"))
@@ -133,6 +134,6 @@ def test_a_cluster_reads_and_writes_a_store(server: None, gallery: Path, photos:
     found: list[dict[str, Any]] = []
     for name in parts:
         with out.open(name) as file:
-            found += without_errors(pyarrow.parquet.read_table(file))
+            found += without_errors(parquet.read_table(file))
     rows = [{**row, "image": row["image"].replace(f"{bucket}/new", str(photos))} for row in found]
     assert rows == local_rows(gallery, [str(photos)])

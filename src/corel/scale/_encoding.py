@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from corel.scale._scorer import use_threads
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CHUNK = 256  # items that a worker encodes at a time: pixels of a few megabytes
+CHUNK = 256  # items at most that a worker encodes at a time: pixels of a few megabytes
 
 
 class Encoder:
@@ -60,7 +61,8 @@ def _embedder(ray: Any, pool: list[Any], network: Network) -> Callable[..., Embe
         if len(values) <= CHUNK and len(pool) == 1:
             return own(items, batch_size, progress=progress, normalize=normalize)
         network.prepare(values[:1])  # says what is wrong, if anything, before anything is sent
-        chunks = [values[start : start + CHUNK] for start in range(0, max(1, len(values)), CHUNK)]
+        size = max(1, min(CHUNK, math.ceil(len(values) / len(pool))))  # few items go to all workers too
+        chunks = [values[start : start + size] for start in range(0, max(1, len(values)), size)]
         sent = [pool[i % len(pool)].embed.remote(chunk, normalize) for i, chunk in enumerate(chunks)]
         parts = ray.get(sent)
         return Embedding(*(torch.from_numpy(np.concatenate(column)) for column in zip(*parts, strict=True)))
