@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
@@ -165,7 +165,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
 
-def _joined(chunks: BinaryIO) -> bytes:
+def _joined(chunks: io.BufferedIOBase) -> bytes:
     """Read chunks, each after its size in hexadecimal digits, and the trailing headers."""
     parts = []
     while size := int(chunks.readline().partition(b";")[0], 16):
