@@ -1,11 +1,16 @@
 """Sphinx: Markdown pages by MyST, the API from docstrings. `make docs` builds them, warnings are errors."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
+import typer
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from corel._version import __version__
+from corel.cli import app as corel_app
 
 project = "corel"
 author = "The corel developers"
@@ -22,8 +27,16 @@ napoleon_use_ivar = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "corel"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False, "footer_start": [], "footer_end": []}
-html_sidebars = {"**": []}
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "navbar_center": [],
+    "footer_start": [],
+    "footer_end": [],
+}
+html_sidebars = {"**": ["globaltoc.html"]}
+html_static_path = ["_static"]
+html_css_files = ["corel.css"]
 html_show_sourcelink = False
 html_copy_source = False
 
@@ -35,5 +48,40 @@ def escape_absolute_values(_app: Sphinx, _what: str, _name: str, _obj: Any, _opt
         lines[i] = "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
 
 
+class Commands(SphinxDirective):
+    """``{corel-commands}``: a section for each command, with its help, options and example."""
+
+    def run(self) -> list[nodes.Node]:
+        command: Any = typer.main.get_command(corel_app)
+        return [_section(name, each) for name, each in sorted(_leaves(command, "corel"))]
+
+
+def _leaves(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    for word, each in getattr(command, "commands", {}).items():
+        yield from _leaves(each, f"{name} {word}")
+    if not hasattr(command, "commands"):
+        yield name, command
+
+
+def _section(name: str, command: Any) -> nodes.section:
+    usage = " ".join([name, *command.collect_usage_pieces(typer.Context(command))])
+    section = nodes.section(ids=[nodes.make_id(name)])
+    section.extend([nodes.title(text=name), _paragraph(" ".join(str(command.help).split()))])
+    options = nodes.bullet_list()
+    for each in command.params:
+        words = each.opts if each.opts[0].startswith("-") else []
+        name = " ".join([*words, *([each.metavar] if each.metavar else [])]) or each.name.upper()
+        options += nodes.list_item("", _paragraph(f"`{name}` {each.help or ''}"))
+    section.extend([nodes.literal_block(text=usage), options, _paragraph(str(command.epilog or ""))])
+    return section
+
+
+def _paragraph(text: str) -> nodes.paragraph:
+    """Text whose backticks mark code."""
+    parts = [nodes.literal(text=part) if k % 2 else nodes.Text(part) for k, part in enumerate(text.split("`"))]
+    return nodes.paragraph("", "", *parts)
+
+
 def setup(app: Sphinx) -> None:
+    app.add_directive("corel-commands", Commands)
     app.connect("autodoc-process-docstring", escape_absolute_values)

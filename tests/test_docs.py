@@ -48,7 +48,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @each_document
 def test_every_block_is_of_a_kind_that_is_run(document: Path) -> None:
     languages = {found[1] for found in BLOCK.finditer(document.read_text())}
-    assert languages <= {"python", "console", "text", "bibtex", "{eval-rst}", "{toctree}", "{literalinclude}"}
+    assert languages <= {
+        "python",
+        "console",
+        "text",
+        "bibtex",
+        "{eval-rst}",
+        "{toctree}",
+        "{literalinclude}",
+        "{corel-commands}",
+    }
     assert document.read_text().count("```") == 2 * len(BLOCK.findall(document.read_text()))
 
 
@@ -130,6 +139,21 @@ def test_docstring_examples_hold(path: Path, tmp_path: Path, monkeypatch: pytest
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_every_figure_is_in_the_gallery_with_its_command() -> None:
+    page = (ROOT / "docs" / "figures.md").read_text()
+    pictures = [part for part in re.split(r"^(?=!\[)", page, flags=re.MULTILINE) if part.startswith("![")]
+    shown = [re.match(r"!\[[^]]+\]\(figures/([^)]+)\)", part)[1] for part in pictures]  # type: ignore[index]
+    assert sorted(shown) == sorted(path.name for path in (ROOT / "docs" / "figures").iterdir())
+    for part in pictures:
+        assert re.search(r"Command: `python -m [^`]+`", part), part[:80]
+
+
+def test_every_page_is_reached_from_the_front_page() -> None:
+    pages = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in DOCUMENTS if "docs" in path.parts}
+    trees = "\n".join((ROOT / "docs" / name).read_text() for name in ("index.md", "reproduction.md"))
+    assert {page for page in pages if not re.search(rf"^{page}$", trees, re.MULTILINE)} == {"index"}
 
 
 def test_site_builds_without_a_warning(tmp_path: Path) -> None:

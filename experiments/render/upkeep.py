@@ -1,4 +1,4 @@
-"""Tables of docs/watch.md: the alarm of a watch and the audit."""
+"""Tables of docs/watch.md and docs/clean.md: the alarm of a watch, and the audit."""
 
 from __future__ import annotations
 

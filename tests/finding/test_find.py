@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,43 @@ def test_pixels_are_interpolated_between_the_centers_of_windows() -> None:
     y, x = np.mgrid[:20, :30] + 0.5
     expected = oracle((np.clip(y, 4, 15), np.clip(x, 4, 26)))
     np.testing.assert_allclose(found.at_pixels(), expected, atol=1e-6)
+
+
+def checkered(height: int, width: int, pattern: NDArray[np.float64]) -> Found:
+    """A photograph in which the thing is where the pattern is above the rate."""
+    photo = np.random.default_rng(0).integers(0, 256, (height, width, 3), np.uint8)
+    rows, columns = (
+        np.linspace(10, length - 10, count) for length, count in zip(photo.shape[:2], pattern.shape, strict=True)
+    )
+    return Found("a", photo, pattern, rows, columns, marked=(5, 5, 20, 20))
+
+
+def test_pictures_do_not_depend_on_how_many_rows_are_drawn_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = checkered(150, 200, np.random.default_rng(1).random((6, 9)) / 8)
+    whole, mask = np.asarray(found.overlay()), found.mask()
+    np.testing.assert_array_equal(mask, found.at_pixels() > 0.05)
+    monkeypatch.setattr("corel.finding._found.BAND", 1400)
+    np.testing.assert_array_equal(np.asarray(found.overlay()), whole)
+    np.testing.assert_array_equal(found.mask(), mask)
+
+
+def test_boxes_of_a_large_photograph_are_those_of_a_small_one() -> None:
+    pattern = np.zeros((30, 40))
+    pattern[5:12, 8:20] = pattern[20:25, 30:34] = 0.5
+    small, large = checkered(600, 800, pattern).boxes(), checkered(3600, 4800, pattern).boxes()
+    assert len(small) == len(large) == 2
+    for one, other in zip(small, large, strict=True):
+        np.testing.assert_allclose(np.array(other[:4]) / 6, one[:4], atol=6)
+        assert other.p_value == one.p_value == 0.5
+
+
+def test_drawing_a_large_photograph_takes_less_memory_than_another_copy() -> None:
+    found = checkered(2000, 3000, np.random.default_rng(1).random((20, 30)) / 8)
+    tracemalloc.start()
+    found.mask(), found.boxes(), found.overlay()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * found.photo.nbytes  # of numpy; Pillow holds the picture itself
 
 
 @pytest.mark.parametrize("bad", [b"", b"no photograph", np.zeros((2, 3, 4, 5), np.uint8)])

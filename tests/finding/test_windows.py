@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from corel.finding._windows import UInt8Array, Windows, default_side, windows_in
 
@@ -33,7 +36,7 @@ def test_windows_cover_the_photograph_row_by_row_whatever_the_batches(height: in
 def test_larger_windows_see_a_smaller_photograph() -> None:
     photo = np.kron(numbered(30, 40), np.ones((4, 4, 1), np.uint8))
     windows = Windows(photo, side=32, size=8)
-    assert windows.scaled.shape == (30, 40, 3)
+    assert windows.scaled == (30, 40)
     rows, columns = windows.centers
     assert (rows[0], rows[-1], columns[0], columns[-1]) == (16, 104, 16, 144)
 
@@ -73,3 +76,26 @@ def test_boxes_that_cannot_be_used_are_refused(box: tuple[int, int, int, int], s
 def test_windows_grow_with_the_photograph() -> None:
     assert default_side(numbered(427, 640), 32) == 32
     assert default_side(numbered(30, 4000), 32) == 200
+
+
+@pytest.mark.parametrize(("side", "size"), [(40, 32), (100, 32), (20, 32), (9, 8)])
+def test_windows_are_those_of_the_photograph_scaled_as_a_whole(side: int, size: int) -> None:
+    photo = np.random.default_rng(0).integers(0, 256, (211, 307, 3), np.uint8)
+    windows = Windows(photo, side, size)
+    height, width = windows.scaled
+    whole = np.asarray(Image.fromarray(photo).resize((width, height), Image.Resampling.BILINEAR)).astype(int)
+    tops, lefts = windows.corners
+    wanted = [whole[top : top + size, left : left + size] for top in tops for left in lefts]
+    cut = np.concatenate(list(windows.batches(7)))
+    assert np.abs(cut - np.stack(wanted)).max() <= 1  # rounded twice
+
+
+def test_a_large_photograph_takes_little_memory_beside_it() -> None:
+    """The window is smaller than the encoder's input, so that the scaled photograph would be nine times as large."""
+    photo = np.zeros((2000, 3000, 3), np.uint8)
+    tracemalloc.start()
+    for batch in Windows(photo, side=32, size=96).batches(64):
+        assert batch.shape[1:] == (96, 96, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < photo.nbytes / 2

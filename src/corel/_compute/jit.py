@@ -40,7 +40,7 @@ def jit(function: Kernel) -> Kernel:
 def digest(folder: Path) -> int:
     """A number that changes with any Python file of a folder, to be captured in a kernel's closure."""
     content = b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))
-    return int.from_bytes(hashlib.sha256(content).digest()[:7])
+    return int.from_bytes(hashlib.sha256(content).digest()[:7], "big")
 
 
 def subkernel(function: Kernel) -> Kernel:

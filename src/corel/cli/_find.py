@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corel._io.atomic import write_atomically
 from corel._io.filetype import PNG, TEXT
 from corel._terminal import counted
 from corel.cli._options import BackboneName, Quiet, Rate
@@ -82,20 +85,19 @@ def find(
     from corel import finding
 
     options = {"window": window, "scales": scales or (1.0,), "progress": not quiet}
-    if box is not None:
-        found = finding.find(searched[0], _parsed(box), others=searched[1:], backbone=backbone, **options)  # type: ignore[arg-type]
-    else:
-        from corel.gallery import Gallery
-
-        with Gallery.open(gallery, backbone) as opened:  # type: ignore[arg-type]
-            found = finding.find_class(opened, name, searched, **options)  # type: ignore[arg-type]
-    _write(found, outs, style, rate)
-    if not quiet:
-        for each, path in zip(found, outs * len(found) if style is Style.BOXES else outs, strict=False):
-            parts = counted(len(each.boxes(rate)), "place")
-            typer.echo(f"{each.name}: {each.mask(rate).mean():.0%} of the photograph, {parts}; written to {path}")
+    with ExitStack() as stack:
         if box is not None:
-            typer.echo(NOTE)
+            found = finding.search_for_box(
+                searched[0], _parsed(box), others=searched[1:], backbone=backbone, **options  # type: ignore[arg-type]
+            )  # fmt: skip
+        else:
+            from corel.gallery import Gallery
+
+            opened = stack.enter_context(Gallery.open(gallery, backbone))  # type: ignore[arg-type]
+            found = finding.search_for_class(opened, name, searched, **options)  # type: ignore[arg-type]
+        _write_each(found, outs, style, rate, quiet=quiet)
+    if box is not None and not quiet:
+        typer.echo(NOTE)
 
 
 def _parsed(box: str) -> tuple[int, int, int, int]:
@@ -110,19 +112,25 @@ def _numbered(out: Path, count: int) -> list[Path]:
     return [out, *(out.with_name(f"{out.stem}-{k}{out.suffix}") for k in range(2, count + 1))]
 
 
-def _write(found: list[Found], outs: list[Path], style: Style, rate: float) -> None:
+def _write_each(found: Iterator[Found], outs: list[Path], style: Style, rate: float, *, quiet: bool) -> None:
+    """Write what was found in a photograph before the next one is read."""
+    document = []
+    for number, each in enumerate(found):
+        boxes, path = each.boxes(rate), outs[0 if style is Style.BOXES else number]
+        if style is Style.BOXES:
+            document.append({"photo": each.name, "rate": rate, "boxes": [box._asdict() for box in boxes]})
+            write_atomically(path, (json.dumps(document, indent=1) + "\n").encode())
+        else:
+            _save(each, path, style, rate)
+        if not quiet:
+            share, places = each.mask(rate).mean(), counted(len(boxes), "place")
+            typer.echo(f"{each.name}: {share:.0%} of the photograph, {places}; written to {path}")
+
+
+def _save(found: Found, path: Path, style: Style, rate: float) -> None:
     from PIL import Image
 
-    from corel._io.atomic import write_atomically
-
-    if style is Style.BOXES:
-        document = [
-            {"photo": each.name, "rate": rate, "boxes": [box._asdict() for box in each.boxes(rate)]} for each in found
-        ]
-        write_atomically(outs[0], (json.dumps(document, indent=1) + "\n").encode())
-        return
-    for each, path in zip(found, outs, strict=True):
-        picture = each.overlay(rate) if style is Style.OVERLAY else Image.fromarray(each.mask(rate))
-        buffer = io.BytesIO()
-        picture.save(buffer, "PNG")
-        write_atomically(path, buffer.getvalue())
+    picture = found.overlay(rate) if style is Style.OVERLAY else Image.fromarray(found.mask(rate))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    write_atomically(path, buffer.getvalue())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,17 +59,33 @@ def find(
         (427, 640)
 
     """
+    return [*search_for_box(photo, box, others=others, backbone=backbone, examples=examples, window=window,
+                            scales=scales, seed=seed, progress=progress)]  # fmt: skip
+
+
+def search_for_box(
+    photo: Any,
+    box: Box,
+    *,
+    others: Iterable[Any] = (),
+    backbone: Backbone | str | os.PathLike[str] | None = None,
+    examples: int = 60,
+    window: int | None = None,
+    scales: Sequence[float] = (1.0,),
+    seed: int = 0,
+    progress: bool = False,
+) -> Iterator[Found]:
+    """Do as `find`, one photograph after the other: only one of them is in memory."""
     encoder = backbone if isinstance(backbone, Backbone) else Backbone.load(backbone)
     size, marked = _size(encoder), images.read_photo(photo)
     sides = _sides(window or default_side(marked, size), scales)
     bag = windows_in(marked, box, examples, size=size, sides=sides, seed=seed)
     method = preferred_method(encoder)
     p_values = _p_values(encoder, method, compared_rows(method, encoder.embed(bag)))
-    first = _search(marked, _name(photo, 0), sides, size, p_values, progress=progress, marked=box)
-    return [first, *(
-        _search(images.read_photo(other), _name(other, k), sides, size, p_values, progress=progress)
-        for k, other in enumerate(others, start=1)
-    )]  # fmt: skip
+    yield _search(marked, _name(photo, 0), sides, size, p_values, progress=progress, marked=box)
+    del marked
+    for k, other in enumerate(others, start=1):
+        yield _search(images.read_photo(other), _name(other, k), sides, size, p_values, progress=progress)
 
 
 def find_class(
@@ -82,14 +98,25 @@ def find_class(
     progress: bool = False,
 ) -> list[Found]:
     """Show where in photographs the things of a gallery's class are."""
+    return [*search_for_class(gallery, name, photos, window=window, scales=scales, progress=progress)]
+
+
+def search_for_class(
+    gallery: Gallery,
+    name: str,
+    photos: Iterable[Any],
+    *,
+    window: int | None = None,
+    scales: Sequence[float] = (1.0,),
+    progress: bool = False,
+) -> Iterator[Found]:
+    """Do as `find_class`, one photograph after the other: only one of them is in memory."""
     encoder = gallery.backbone
     p_values = _p_values(encoder, gallery.method, gallery.compared(name), gallery.views)
-    found = []
     for k, photo in enumerate(photos):
         pixels, size = images.read_photo(photo), _size(encoder)
         sides = _sides(window or default_side(pixels, size), scales)
-        found.append(_search(pixels, _name(photo, k), sides, size, p_values, progress=progress))
-    return found
+        yield _search(pixels, _name(photo, k), sides, size, p_values, progress=progress)
 
 
 def _p_values(encoder: Backbone, method: str, exemplars: NDArray[np.float32], views: str = images.WHOLE) -> PValues:

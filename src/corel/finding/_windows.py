@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,8 @@ def default_side(photo: UInt8Array, size: int) -> int:
 class Windows:
     """All windows of one side in one photograph.
 
-    The photograph is scaled once, so that a window of `side` pixels has the encoder's `size`; windows are slices of
-    that. In memory are the photograph, its scaled copy and one batch.
+    The photograph is scaled so that a window of `side` pixels has the encoder's `size`, one row of windows at a time:
+    in memory are the photograph, one such row and one batch.
     """
 
     photo: UInt8Array
@@ -36,23 +37,20 @@ class Windows:
     size: int
 
     @cached_property
-    def scaled(self) -> UInt8Array:
-        """The photograph at the scale where a window has the encoder's size."""
-        if self.side == self.size:
-            return self.photo
+    def scaled(self) -> tuple[int, int]:
+        """The photograph's height and width where a window has the encoder's size."""
         height, width = (max(self.size, round(length * self.size / self.side)) for length in self.photo.shape[:2])
-        photo = Image.fromarray(self.photo)
-        return np.asarray(photo.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2))
+        return height, width
 
     @property
     def zoom(self) -> tuple[float, float]:
-        """The scaled photograph's height and width as shares of the photograph's."""
-        return self.scaled.shape[0] / self.photo.shape[0], self.scaled.shape[1] / self.photo.shape[1]
+        """The scaled height and width as shares of the photograph's."""
+        return self.scaled[0] / self.photo.shape[0], self.scaled[1] / self.photo.shape[1]
 
     @cached_property
     def corners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The tops and lefts of the windows in the scaled photograph; the last ones touch its border."""
-        height, width = self.scaled.shape[:2]
+        height, width = self.scaled
         return _starts(height, self.size), _starts(width, self.size)
 
     @property
@@ -69,9 +67,11 @@ class Windows:
     def batches(self, batch_size: int) -> Iterator[UInt8Array]:
         """Give all windows ``[n, size, size, 3]``, row by row, at most `batch_size` at a time."""
         tops, lefts = self.corners
+        of_row = lru_cache(1)(lambda row: self._cut(int(tops[row]), 0, self.scaled[1]))
         for start in range(0, len(self), batch_size):
-            rows, columns = np.divmod(np.arange(start, min(start + batch_size, len(self))), len(lefts))
-            yield self._cut(tops[rows], lefts[columns])
+            numbers = range(start, min(start + batch_size, len(self)))
+            places = [(number // len(lefts), int(lefts[number % len(lefts)])) for number in numbers]
+            yield np.stack([of_row(row)[:, left : left + self.size] for row, left in places])
 
     def inside(self, box: Box, count: int, generator: np.random.Generator) -> UInt8Array:
         """Draw `count` different windows ``[n, size, size, 3]`` that lie inside a box; fewer where it has no more."""
@@ -79,11 +79,19 @@ class Windows:
         tops = _places(top * rows, (top + height) * rows, self.size)
         lefts = _places(left * columns, (left + width) * columns, self.size)
         chosen = generator.permutation(len(tops) * len(lefts))[:count]
-        return self._cut(tops[chosen // len(lefts)], lefts[chosen % len(lefts)])
+        places = zip(tops[chosen // len(lefts)].tolist(), lefts[chosen % len(lefts)].tolist(), strict=True)
+        return np.stack([self._cut(top, left, self.size) for top, left in places])
 
-    def _cut(self, tops: NDArray[np.int64], lefts: NDArray[np.int64]) -> UInt8Array:
-        places = zip(tops.tolist(), lefts.tolist(), strict=True)
-        return np.stack([self.scaled[top : top + self.size, left : left + self.size] for top, left in places])
+    def _cut(self, top: int, left: int, width: int) -> UInt8Array:
+        """Give ``[size, width, 3]`` of the scaled photograph, without scaling the rest of it."""
+        if self.side == self.size:
+            return self.photo[top : top + self.size, left : left + width]
+        down, across = self.zoom
+        y, x = _reach(top, self.size, down, self.photo.shape[0]), _reach(left, width, across, self.photo.shape[1])
+        part = Image.fromarray(np.ascontiguousarray(self.photo[slice(*y), slice(*x)]))
+        box = (left / across - x[0], top / down - y[0], (left + width) / across - x[0], (top + self.size) / down - y[0])
+        within = (max(0.0, box[0]), max(0.0, box[1]), min(part.width, box[2]), min(part.height, box[3]))
+        return np.asarray(part.resize((width, self.size), Image.Resampling.BILINEAR, box=within))
 
 
 def windows_in(
@@ -111,6 +119,12 @@ def check_box(photo: UInt8Array, box: Box, side: int) -> None:
             f"the box is {width}×{height} pixels and no window of {side}×{side} fits into it; "
             f"draw a larger box or choose smaller windows (window={min(width, height)})"
         )
+
+
+def _reach(start: int, length: int, zoom: float, whole: int) -> tuple[int, int]:
+    """The pixels that a stretch of the scaled photograph is made of, with what the filter looks at beside them."""
+    beside = ceil(1 / zoom) + 1
+    return max(0, int(start / zoom) - beside), min(whole, ceil((start + length) / zoom) + beside)
 
 
 def _starts(length: int, size: int) -> NDArray[np.int64]:

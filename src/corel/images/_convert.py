@@ -105,7 +105,7 @@ def _rgb(image: Image.Image) -> Image.Image:
         # What lies behind transparent pixels is arbitrary: show the image as it would look on white paper.
         white = Image.new("RGBA", image.size, "white")
         return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")  # which copies, even from RGB to RGB
 
 
 def _high_byte(image: Image.Image) -> Image.Image:

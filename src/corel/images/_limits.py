@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MOST_PIXELS = 64_000_000
+MOST_PHOTO_PIXELS = 128_000_000  # of one photograph that somebody searches at its own resolution
 # Encoders that save progressive JPEGs make about ten scans; every scan costs a pass over the whole image.
 MOST_SCANS = 100
 MOST_CLASSES = 1_000_000  # a name is made for each number up to the largest label
@@ -16,12 +17,12 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
-def within_limits(size: tuple[int, int], data: bytes) -> Iterator[None]:
+def within_limits(size: tuple[int, int], data: bytes, most: int = MOST_PIXELS) -> Iterator[None]:
     """Refuse an image of too many pixels or scans; let large ones pass one at a time.
 
-    ``$COREL_MAX_PIXELS`` is another limit than `MOST_PIXELS`.
+    ``$COREL_MAX_PIXELS`` is another limit than `most`.
     """
-    pixels, most = size[0] * size[1], _most_pixels()
+    pixels, most = size[0] * size[1], _chosen_limit(most)
     if pixels > most:
         raise ValueError(
             f"{size[0]} × {size[1]} pixels are more than {most:,}; make it smaller, or set COREL_MAX_PIXELS"
@@ -36,6 +37,6 @@ def within_limits(size: tuple[int, int], data: bytes) -> Iterator[None]:
         yield
 
 
-def _most_pixels() -> int:
+def _chosen_limit(otherwise: int) -> int:
     chosen = os.environ.get("COREL_MAX_PIXELS", "")
-    return int(chosen) if chosen.isascii() and chosen.isdigit() else MOST_PIXELS
+    return int(chosen) if chosen.isascii() and chosen.isdigit() else otherwise

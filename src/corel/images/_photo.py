@@ -12,8 +12,10 @@ from PIL import Image, ImageOps
 from corel._io.regular import open_regular, read_regular
 from corel.images._convert import BROKEN, _rgb, _to_uint8, as_array, explain, open_image
 from corel.images._formats import formats
-from corel.images._limits import within_limits
+from corel.images._limits import MOST_PHOTO_PIXELS, within_limits
 from corel.images._set import UInt8Array
+
+ROWS_AT_ONCE = 1_000_000  # pixels in them
 
 
 def read_photo(source: Any) -> UInt8Array:
@@ -49,10 +51,21 @@ def shorter_side(path: Path) -> int:
 
 def _decoded(data: bytes, name: str) -> UInt8Array:
     try:
-        with open_image(data) as image, within_limits(image.size, data):
-            return np.asarray(_rgb(ImageOps.exif_transpose(image)))
+        with open_image(data) as image, within_limits(image.size, data, MOST_PHOTO_PIXELS):
+            ImageOps.exif_transpose(image, in_place=True)
+            return _pixels(_rgb(image))
     except BROKEN as error:
         raise ValueError(f"{name} {explain(error)}") from error
+
+
+def _pixels(image: Image.Image) -> UInt8Array:
+    """Copy the pixels some rows at a time: all at once Pillow would hold them three times."""
+    pixels = np.empty((image.height, image.width, 3), np.uint8)
+    rows = max(1, ROWS_AT_ONCE // image.width)
+    for top in range(0, image.height, rows):
+        bottom = min(top + rows, image.height)
+        pixels[top:bottom] = np.asarray(image.crop((0, top, image.width, bottom)))
+    return pixels
 
 
 def _from_array(pixels: Any) -> UInt8Array:
