@@ -133,7 +133,7 @@ def print_targets(targets: Iterable[Target], console: Console) -> None:
 
 
 def draw(measurements: Iterable[Measurement], path: Path) -> None:
-    """The paper's runtime figure: seconds against b, both logarithmic, as ``path.svg`` and ``path.png``."""
+    """The paper's runtime figure: seconds against b, both logarithmic, as ``path.svg``."""
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     axes = figure.add_subplot(yscale="log", xlabel="points $b$", ylabel="seconds")
     axes.set_xscale("log", base=2)
@@ -154,4 +154,3 @@ def draw(measurements: Iterable[Measurement], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context({"svg.hashsalt": path.name}):  # the same numbers give the same file
         figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-    figure.savefig(path.with_suffix(".png"), dpi=160)

@@ -34,7 +34,7 @@ from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "reproduction").glob("*.md"))
-NAMED = ("encoders.md", "verdicts.md", "rate.md", "clean.md", "watch.md", "reproduction.md")
+NAMED = ("find.md", "encoders.md", "verdicts.md", "rate.md", "clean.md", "watch.md", "reproduction.md")
 DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in NAMED), *PAGES)
 
 

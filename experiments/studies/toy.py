@@ -2,7 +2,7 @@
 
 ``python -m experiments toy`` trains an MLP 2-20-20-2 on 1,500 points for 60 epochs with batches of 50, and
 again with batches of 5 as the paper remarks, and measures (α̂, ε̂, β̂), the mean smallest, average and largest
-death time over 3,000 random batches. It writes experiments/results/toy.json and docs/figures/toy.png and .svg.
+death time over 3,000 random batches. It writes experiments/results/toy.json and docs/figures/toy.svg.
 """
 
 from __future__ import annotations
@@ -144,16 +144,13 @@ def _draw_scale(panel: Axes, eta: float) -> None:
     panel.add_artist(bar)
 
 
-def save(figure: Figure, folder: Path) -> list[Path]:
-    """Write ``toy.png`` and ``toy.svg`` and give their paths; equal figures give equal files."""
-    written = []
-    for suffix, options in (("png", {"dpi": 160}), ("svg", {"dpi": 160, "metadata": {"Date": None}})):
-        file = io.BytesIO()
-        with mpl.rc_context({"svg.hashsalt": "toy"}):
-            figure.savefig(file, format=suffix, **options)
-        written.append(folder / f"toy.{suffix}")
-        write_atomically(written[-1], file.getvalue())
-    return written
+def save(figure: Figure, folder: Path) -> Path:
+    """Write ``toy.svg`` and give its path; equal figures give equal files."""
+    file = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "toy"}):
+        figure.savefig(file, format="svg", dpi=160, metadata={"Date": None})
+    write_atomically(folder / "toy.svg", file.getvalue())
+    return folder / "toy.svg"
 
 
 def table(shots: Sequence[Snapshot]) -> str:
@@ -191,4 +188,4 @@ def run(toy: Toy, results: Path, figures: Path) -> None:
         seconds=time.perf_counter() - start,
         folder=results,
     )
-    print("wrote", ", ".join(map(str, [recorded, *save(draw(shots, toy), figures)])))
+    print(f"wrote {recorded}, {save(draw(shots, toy), figures)}")
