@@ -1,8 +1,8 @@
-"""Take the picture of the studio in the docs: `python -m tools.screenshot`, under a minute, needs Chromium.
+"""Take the pictures of the studio and of an explanation in the docs: `python -m tools.screenshot`, needs Chromium.
 
 A gallery of four things in scikit-learn's two photographs is served, and new windows of these things and of two others
 are dropped on the page. New windows overlap with enrolled ones, so it is a picture of the page and no evidence. Writes
-docs/figures/studio.png.
+docs/figures/studio.png and docs/figures/why.png.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from corel.demo.photos import STRANGERS, THINGS, Box, UInt8Array, load_photo
 from corel.finding import windows_in
 from tests._browser import open_browser
 
-PICTURE = Path(__file__).parents[1] / "docs" / "figures" / "studio.png"
+FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 SIDE, SHOWN = 55, 165  # pixels of a window in the photograph, and as a file
 ENROLLED, NEW = 60, 2
 SLOW = 60_000  # milliseconds
@@ -50,6 +50,14 @@ def make_gallery(path: Path) -> None:
             gallery.enroll(name, windows(thing.photo, thing.box, ENROLLED, seed=0))
 
 
+def draw_why(path: Path) -> None:
+    """Draw why a new window is taken for the pagoda."""
+    thing = THINGS["pagoda"]
+    with Gallery.open(path) as gallery:
+        explanation = gallery.explain(windows(thing.photo, thing.box, 1, seed=2))
+    explanation.draw().savefig(FIGURES / "why.png", dpi=110)
+
+
 def take(page: Page, address: str) -> None:
     """Drop the new files on the page and save what it shows."""
     page.set_default_timeout(SLOW)
@@ -60,7 +68,7 @@ def take(page: Page, address: str) -> None:
     chooser.value.set_files(new_files())
     page.locator(".photo").nth(len(THINGS) * NEW).wait_for()
     page.locator("[data-verdict=waiting]").first.wait_for(state="detached")
-    page.screenshot(path=PICTURE)
+    page.screenshot(path=FIGURES / "studio.png")
 
 
 def main() -> None:
@@ -68,6 +76,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "photos.gallery")
         make_gallery(path)
+        draw_why(path)
         command = [sys.executable, "-m", "corel", "serve", str(path), "--port", "0"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
@@ -78,7 +87,7 @@ def main() -> None:
                     take(browser.new_page(viewport={"width": 1100, "height": 1150}, device_scale_factor=1), found[0])
             finally:
                 server.terminate()
-    print(f"wrote {PICTURE}")
+    print(f"wrote studio.png and why.png into {FIGURES}")
 
 
 def _png(pixels: UInt8Array) -> bytes:
