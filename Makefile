@@ -3,7 +3,7 @@ BIN = .venv/bin
 
 .PHONY: demo test lint types bench docs readme clean
 
-demo: .venv/bin/corel  ## Train, enrol and score on embedded images; writes demo/report.html
+demo: .venv/bin/corel  ## Find and recognize things in photographs; writes demo/report.html
 	$(BIN)/corel demo
 
 test: lint types  ## Everything that must be true before a change lands

@@ -10,17 +10,17 @@ TESTS = {"cifar10": "CIFAR-10 test", "tiny-imagenet": "Tiny-ImageNet val"}
 
 TERMS = {
     "cifar10": """CIFAR-10 (A. Krizhevsky, *Learning multiple layers of features from tiny images*, 2009), the 50,000
-images of its train split. The dataset comes without a licence; its authors ask to be cited. Its images were collected
+images of its train split. The dataset comes without a license; its authors ask to be cited. Its images were collected
 from the web and their rights are those of their makers.""",
     "tiny-imagenet": """Tiny-ImageNet-200 (Stanford CS231n), {per_class} train images of each of its 200 classes,
 resized to 32×32. It is a subset of ImageNet (Russakovsky et al., 2015), whose terms allow non-commercial research and
 education; the images' rights are those of their makers.""",
 }
 
-LICENCE = """## Licence and limits
+LICENSE = """## License and limits
 
-The weights are under Apache-2.0 like corel, as far as weights are ours to license; what the terms of the images above
-ask of you is for you to judge. The encoder knows 32×32 pixels: what a class needs finer detail for, it cannot tell.
+The weights are under Apache-2.0, as far as weights can be licensed; check the terms of the training images for your own
+use. The encoder sees 32×32 pixels, so it cannot tell apart what needs finer detail.
 """
 
 CARD = """# {name}
@@ -39,7 +39,7 @@ Dixit, Niethammer, ICML 2019), trained with corel. Load it with `corel.Backbone.
 ## Training
 
 The preset `authors`: reconstruction error plus λ = {weight:g} times the connectivity loss at η = {eta:g}, Adam at
-{learning_rate:g}, batches of {batch_size}, {epochs} epochs, seed {seed}. The log lies beside this file as
+{learning_rate:g}, batches of {batch_size}, {epochs} epochs, seed {seed}. The log is beside this file, in
 `{name}.json`; `python -m experiments backbones` makes both again.
 
 Seeds 1 and 2 were also measured every five epochs, on folds of CIFAR-10's train split: from about 10 epochs on their
@@ -54,16 +54,16 @@ over {seeds} trainings with different seeds, and the authors' published value, o
 |---|---|---|---|---|---|
 {rows}
 
-{licence}
-**Latents are not anonymous.** The file holds the decoder, and latents together with the decoder reconstruct the images
-they came from, blurred but recognizable. It holds {background:,} latents of training images itself. Treat the stored
-latents of your own images, a gallery's for instance, like the images.
+{license}
+**Latents are not anonymous.** The file contains the decoder, which turns latents back into blurred but recognizable
+images. It also contains {background:,} latents of training images. Treat the latents of your own images, such as those in a
+gallery, like the images.
 """
 
 CONTRASTIVE = """# {name}
 
-A small residual network that learnt to tell images apart by their random views (NT-Xent, as SimCLR), its latents shaped
-by the connectivity loss of the paper. Load it with `corel.Backbone.load("{name}")`.
+A small residual network, trained with SimCLR (NT-Xent on augmented views) and the paper's connectivity loss on its
+latents. Load it with `corel.Backbone.load("{name}")`.
 
 ```
 {describe}
@@ -78,7 +78,7 @@ by the connectivity loss of the paper. Load it with `corel.Backbone.load("{name}
 The preset `contrastive`: NT-Xent at temperature {temperature:g} on {compared}, plus λ = {weight:.4f} times the
 connectivity loss of {cloud_size} latents at η = {eta:g}; batches of {batch_size}, crops of {view_area:.0%} of the image
 and more, views that grow from {view_size} pixels to 32; AdamW on one cycle up to {learning_rate:g}, {epochs} epochs,
-seed {seed}, {minutes:.0f} minutes on {threads} cores. The log lies beside this file as `{name}.json`;
+seed {seed}, {minutes:.0f} minutes on {threads} cores. The log is beside this file, in `{name}.json`;
 `python -m experiments stronger` makes both again.
 
 ## Measured
@@ -86,10 +86,9 @@ seed {seed}, {minutes:.0f} minutes on {threads} cores. The log lies beside this 
 The AUC above are one-vs-all from m = 120 images a class, mean over classes and five draws of these images, of this one
 training. More is in `experiments/results/stronger.json`.
 
-{licence}
-**Latents are not anonymous.** No decoder comes with this file, but latents say much about the images they came from,
-and a decoder could be trained. The file holds {background:,} latents of training images itself. Treat the stored
-latents of your own images, a gallery's for instance, like the images.
+{license}
+**Latents are not anonymous.** This file contains no decoder, but one could be trained. It contains {background:,} latents of
+training images. Treat the latents of your own images, such as those in a gallery, like the images.
 """
 
 
@@ -101,7 +100,7 @@ def contrastive_card(name: str, source: str, backbone: Backbone, threads: int) -
         terms=TERMS[source].format(per_class=backbone.metadata["data"]["items"] // 200),
         describe=backbone.describe(),
         background=len(backbone.background),
-        licence=LICENCE,
+        license=LICENSE,
         minutes=sum(epoch["seconds"] for epoch in history) / 60,
         threads=threads,
         compared="a projection of the latents" if config["projection"] else "the latents themselves",
@@ -116,7 +115,7 @@ def card(name: str, source: str, backbone: Backbone, cells: list[dict[str, Any]]
         terms=TERMS[source].format(per_class=backbone.metadata["data"]["items"] // 200),
         describe=backbone.describe(),
         background=len(backbone.background),
-        licence=LICENCE,
+        license=LICENSE,
         seeds=means[0]["seeds"],
         rows="\n".join(_row(cell, mean) for cell, mean in zip(cells, means, strict=True)),
         **{key: value for key, value in backbone.metadata["config"].items() if key != "objective"},

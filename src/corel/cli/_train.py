@@ -97,7 +97,7 @@ def train(
     quiet: Quiet = False,
     **changes: Any,
 ) -> None:
-    """Train an encoder on unlabelled images or vectors; after an interruption the same command continues.
+    """Train an encoder on unlabeled images or vectors; after an interruption the same command continues.
 
     It runs as well in several processes: torchrun --nproc-per-node 2 --no-python corel train …
     """
@@ -168,7 +168,7 @@ def wrap(
         str,
         typer.Option(
             metavar="PHOTOS",
-            help="Unlabelled photos of anything but the classes to enroll, a few thousand: a folder or a known name. "
+            help="Unlabeled photos of anything but the classes to enroll, a few thousand: a folder or a known name. "
             "For vectors an .npy or .npz file.",
         ),
     ],
