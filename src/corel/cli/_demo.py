@@ -74,12 +74,13 @@ def _show_photos(console: Console, out: Path, *, quiet: bool) -> None:
 
 
 def _next_lines(gallery: Path) -> list[str]:
-    """Three lines to type: your own folder, the page, your own training."""
+    """Three lines to type: your own folder, the page, the loss for your own training loop."""
     program = _program()
+    python = "python" if program == "corel" else shlex.quote(sys.executable)
     return [
         f"{program} enroll my.gallery cat ~/photos/cats && {program} score my.gallery ~/photos/new",
         f"{program} serve {shlex.quote(str(gallery))} --open",
-        f"{program} train ~/photos --out mine.safetensors",
+        f'{python} -c "import corel; help(corel.ConnectivityLoss)"',
     ]
 
 

@@ -74,16 +74,19 @@ class Recognized:
     nearest: tuple[str, ...]
 
     def summary(self) -> str:
-        """Sum up in one line how many members were named rightly and how many strangers got no name."""
-        member = np.array([name in THINGS for name in self.truth])
-        named = [" or ".join(each.classes) for each in self.verdicts]
-        plain = ["" if answer == "stranger" else answer for answer in self.nearest]
-        wanted = [name if name in THINGS else "" for name in self.truth]
-        ours, pixels = (np.array(answers) == np.array(wanted) for answers in (named, plain))
+        """Sum up in one line what becomes of members and strangers, and what pixels alone would do."""
+        cases = zip(self.truth, self.verdicts, self.nearest, strict=True)
+        judged = [(name, each.verdict, each.classes == (name,), answer) for name, each, answer in cases]
+        members, strangers = ([row for row in judged if (row[0] in THINGS) is wanted] for wanted in (True, False))
+        words = [verdict for _, verdict, *_ in strangers]
+        named, unsure = words.count("known"), words.count("unsure")
+        plain = sum(name == answer for name, *_, answer in members)
+        stopped = sum(answer == "stranger" for *_, answer in strangers)
         return (
-            f"names {ours[member].mean():.0%} of {member.sum()} members rightly and gives no name to "
-            f"{ours[~member].mean():.0%} of {(~member).sum()} strangers; nearest neighbors on pixels: "
-            f"{pixels[member].mean():.0%} and {pixels[~member].mean():.0%}"
+            f"names {sum(right for *_, right, _ in members)} of {len(members)} members rightly; of {len(strangers)} "
+            f"strangers it stops {len(strangers) - named - unsure}, is unsure about {unsure} and gives {named} a name. "
+            f"Nearest neighbors on pixels name {plain} of {len(members)} members rightly and stop {stopped} of "
+            f"{len(strangers)} strangers"
         )
 
 
