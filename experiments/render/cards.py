@@ -56,8 +56,8 @@ over {seeds} trainings with different seeds, and the authors' published value, o
 
 {license}
 **Latents are not anonymous.** The file contains the decoder, which turns latents back into blurred but recognizable
-images. It also contains {background:,} latents of training images. Treat the latents of your own images, such as those in a
-gallery, like the images.
+images. It also contains {background:,} latents of training images.
+Treat the latents of your own images, such as those in a gallery, like the images.
 """
 
 CONTRASTIVE = """# {name}
@@ -87,8 +87,8 @@ The AUC above are one-vs-all from m = 120 images a class, mean over classes and 
 training. More is in `experiments/results/stronger.json`.
 
 {license}
-**Latents are not anonymous.** This file contains no decoder, but one could be trained. It contains {background:,} latents of
-training images. Treat the latents of your own images, such as those in a gallery, like the images.
+**Latents are not anonymous.** This file contains no decoder, but one could be trained. It contains {background:,}
+latents of training images. Treat the latents of your own images, such as those in a gallery, like the images.
 """
 
 
