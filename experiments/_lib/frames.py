@@ -19,6 +19,15 @@ Pixels = NDArray[np.uint8]
 Doubles = NDArray[np.float64]
 Frame = Callable[[np.random.Generator, int], Pixels]
 
+SIDES = (32, 64, 200, 640)  # pixels of the frames before they are resized
+
+
+def resized_frames(frame: Frame, count: int, size: int, seed: int) -> Pixels:
+    """Make frames of several sizes and bring them to one ``[count, size, size, 3]``."""
+    rng = np.random.default_rng(seed)
+    made = [Image.fromarray(frame(rng, int(rng.choice(SIDES)))) for _ in range(count)]
+    return np.stack([np.asarray(each.resize((size, size), Image.Resampling.BILINEAR)) for each in made])
+
 
 def clipped(values: NDArray[Any]) -> Pixels:
     """Bring values into the range of pixels."""

@@ -57,7 +57,7 @@ TABLES: dict[str, Callable[[], str]] = {
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         wrapped.wrapped, wider.wider,
         methods.methods, methods.folds, methods.on_latents, methods.seen, methods.copies_seen,
-        verdicts.verdicts, verdicts.photographs, daily.confidence, daily.selection,
+        verdicts.verdicts, verdicts.photographs, verdicts.plain, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,

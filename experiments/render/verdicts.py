@@ -63,5 +63,17 @@ def photographs(records: Path = RESULTS) -> str:
     ])  # fmt: skip
 
 
+def plain(records: Path = RESULTS) -> str:
+    """Members and frames called not a photograph by galleries of plain surfaces."""
+    if not (records / "plain.json").exists():
+        return to_run("plain")
+    found = read("plain", records)["results"]
+    names = [name for name in found[0] if name not in ("gallery of", "exemplars")]
+    rows: list[Row] = [
+        [each["gallery of"], str(each["exemplars"]), *(f"{each[name]:.1%}" for name in names)] for each in found
+    ]
+    return markdown(["gallery of", "exemplars", *names], rows)
+
+
 def _exemplars(sizes: int | list[int]) -> str:
     return str(sizes) if isinstance(sizes, int) else ", ".join(map(str, sizes)) + " in turn"

@@ -14,17 +14,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 import corel.images
 from corel._terminal import track
 from experiments._lib import command
-from experiments._lib.frames import DEVELOPED, HELD_OUT, NOT_CLAIMED, Frame, Pixels, clipped
+from experiments._lib.frames import DEVELOPED, HELD_OUT, NOT_CLAIMED, SIDES, Frame, Pixels, clipped, resized_frames
 from experiments._lib.record import record
 
 SETS = ("cifar10", "cifar100", "tiny-imagenet", "fashion-mnist", "digits")
 SIZES = (32, 224)  # what encoders see
-SIDES = (32, 64, 200, 640)  # pixels of the frames before they are resized
 FRAMES, IMAGES, PHOTOS = 200, 10_000, 1500
 PASSED = 0.9975  # share of every set that passes each limit
 EXPOSED: dict[str, Callable[[Pixels], Pixels]] = {
@@ -74,16 +72,9 @@ def _stopped(pixels: Pixels) -> float:
 def _shares(kinds: Mapping[str, Frame], seed: int) -> dict[str, dict[str, float]]:
     """Share stopped of each kind at each size of an encoder's input."""
     return {
-        name: {str(size): _stopped(_resized(frame, size, seed)) for size in SIZES}
+        name: {str(size): _stopped(resized_frames(frame, FRAMES, size, seed)) for size in SIZES}
         for name, frame in track(kinds.items(), "frames")
     }
-
-
-def _resized(frame: Frame, size: int, seed: int) -> Pixels:
-    """Make frames of several sizes and bring them to one."""
-    rng = np.random.default_rng(seed)
-    made = [Image.fromarray(frame(rng, int(rng.choice(SIDES)))) for _ in range(FRAMES)]
-    return np.stack([np.asarray(each.resize((size, size), Image.Resampling.BILINEAR)) for each in made])
 
 
 def _limits(real: Sets) -> dict[str, list[float]]:

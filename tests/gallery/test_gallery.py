@@ -21,7 +21,7 @@ from corel.backbone import Backbone
 from corel.encoders import Autoencoder, ResidualNetwork
 from corel.encoders.base import Network
 from corel.gallery import Gallery, Verdict, _checksums
-from corel.gallery._items import thumbnail
+from corel.gallery._items import decoded_thumbnail, thumbnail
 from corel.images import ImageSet
 from corel.oneclass import ClassBank
 
@@ -402,6 +402,11 @@ def test_thumbnails_are_small_and_compressed(tmp_path: Path) -> None:
     assert thumbnail(np.zeros(5, np.float32)) is None
 
 
+def test_the_thumbnail_of_a_plain_surface_loses_nothing() -> None:
+    faint = np.random.default_rng(0).integers(100, 104, (32, 32, 3)).astype(np.uint8)
+    np.testing.assert_array_equal(decoded_thumbnail(thumbnail(faint), (32, 32)), faint)
+
+
 def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> None:
     with (
         Gallery.open(tmp_path / "g", backbone, create=True) as gallery,
@@ -469,11 +474,32 @@ def test_a_blank_frame_is_no_photograph_unless_told_otherwise(tmp_path: Path) ->
         assert others.photographic.all()
 
 
-def test_a_gallery_of_plain_surfaces_knows_no_blank_frames(tmp_path: Path) -> None:
-    surfaces = np.random.default_rng(0).integers(90, 110, (30, 32, 32, 3)).astype(np.uint8)
+def test_exemplars_that_look_like_noise_are_no_blank_frames(tmp_path: Path) -> None:
+    surfaces = np.random.default_rng(0).integers(90, 110, (60, 32, 32, 3)).astype(np.uint8)
     with Gallery.open(tmp_path / "g", "tiny-imagenet-16x10", create=True) as gallery:
-        gallery.enroll("steel", surfaces)
-        assert gallery.score(surfaces).photographic is None
+        gallery.enroll("steel", surfaces[:30])
+        shown = gallery.score(surfaces).photographic
+    assert shown is not None
+    assert shown.all()
+
+
+@pytest.mark.parametrize("count", [30, 240])
+def test_a_gallery_of_the_sky_still_stops_blank_frames(tmp_path: Path, count: int) -> None:
+    """Every window of the sky has less contrast than a photograph; a frame of one color and noise differ from it."""
+    from sklearn.datasets import load_sample_image
+
+    rng, sky = np.random.default_rng(0), load_sample_image("china.jpg")[20:160, 360:580]
+    corners = zip(rng.integers(0, 108, 2 * count), rng.integers(0, 188, 2 * count), strict=True)
+    windows = np.stack([sky[top : top + 32, left : left + 32] for top, left in corners])
+    frames = np.stack([np.zeros((32, 32, 3)), np.full((32, 32, 3), [200, 20, 20]), rng.integers(0, 256, (32, 32, 3))])
+    with Gallery.open(tmp_path / "g", "tiny-imagenet-16x10", create=True) as gallery:
+        gallery.enroll("sky", windows[:count])
+        members = gallery.score(windows[count:]).photographic
+        verdicts = gallery.recognize(frames.astype(np.uint8))
+    assert not corel.images.photographic(windows).any()
+    assert members is not None
+    assert members.mean() >= 0.99
+    assert {each.verdict for each in verdicts} == {"not a photograph"}
 
 
 # --- The score that a gallery keeps

@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from corel import images
 from corel.backbone import Backbone
 from corel.evaluation._labelled import Labelled, Pair, labelled
 from corel.evaluation._protocol import check_sizes
-from corel.gallery import Scores
+from corel.gallery import BlankTest, Scores
 from corel.images import ImageSet
 from corel.oneclass import Calibration, ClassBank, backbone_settings, compared_rows, preferred_method
 
 LEFT_OUT = 20  # classes that take their turn as strangers, at most
-SAMPLE = 200  # exemplars that say whether blank frames differ from them
 STRANGER, BLANK = "stranger", "not a photograph"  # verdicts that name no class
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -100,10 +98,10 @@ def recognize(
     check_sizes("train", known, least, empty=True)
     score = preferred_method(backbone) if method is None else method
     chosen = _chosen(known, most, seed)
-    told = photographs and _blanks_differ(known, chosen)
-    bags = {c: _bag(backbone, score, known, rows, photographs=False) for c, rows in chosen.items()}
+    blanks = _blank_test(known, chosen) if photographs else None
+    bags = {c: _bag(backbone, score, known, rows) for c, rows in chosen.items()}
     tested = {c: np.flatnonzero(asked.labels == c) for c in np.unique(asked.labels).tolist()}
-    points = {c: _bag(backbone, score, asked, rows, photographs=told) for c, rows in tested.items()}
+    points = {c: _bag(backbone, score, asked, rows, blanks) for c, rows in tested.items()}
     if not (own := {c: points[c] for c in bags if c in points}):
         raise ValueError(f"no test item of {asked.source} is of an enrolled class; add some of {known.classes[0]!r}")
     settings, names = backbone_settings(backbone, score), {c: known.classes[c] for c in bags}
@@ -149,16 +147,17 @@ def _chosen(train: Labelled, most: int, seed: int) -> dict[int, Indices]:
     }
 
 
-def _blanks_differ(train: Labelled, chosen: dict[int, Indices]) -> bool:
-    """Whether blank frames can be told from the exemplars, as a gallery asks before it looks for them."""
+def _blank_test(train: Labelled, chosen: dict[int, Indices]) -> BlankTest | None:
+    """Give the test for blank frames of a gallery with these exemplars; None for vectors."""
     rows = np.concatenate(list(chosen.values()))
-    return train.kind == "images" and images.blanks_differ(train.items[rows[:: max(1, len(rows) // SAMPLE)]])
+    some = rows[:: -(-len(rows) // BlankTest.SAMPLE)]
+    return BlankTest.of_images(train.items[some]) if train.kind == "images" else None
 
 
-def _bag(backbone: Backbone, method: str, data: Labelled, rows: Indices, *, photographs: bool) -> Bag:
+def _bag(backbone: Backbone, method: str, data: Labelled, rows: Indices, blanks: BlankTest | None = None) -> Bag:
     items = data.items[rows]
     embedded = backbone.embed(items, progress=False)
-    return Bag(compared_rows(method, embedded), images.photographic(items) if photographs else None)
+    return Bag(compared_rows(method, embedded), None if blanks is None else blanks.photographic(items))
 
 
 def _judged(

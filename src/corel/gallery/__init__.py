@@ -5,6 +5,7 @@ from typing import Any as _Any
 from corel._errors import warn_renamed
 from corel.gallery._audit import Audit as Audit
 from corel.gallery._audit import Fit as Fit
+from corel.gallery._blanks import BlankTest as BlankTest
 from corel.gallery._duplicates import Duplicate as Duplicate
 from corel.gallery._enrollment import Enrollment as Enrollment
 from corel.gallery._explanation import Explanation as Explanation

@@ -1,20 +1,55 @@
-"""Whether frames without a subject can be told from a gallery's own exemplars."""
+"""Frames without a subject, as told from a gallery's own exemplars."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from corel.gallery._items import decoded_thumbnail
-from corel.images import blanks_differ
+from corel import images
+from corel.gallery._items import decoded_thumbnail, thumbnail
 
-SAMPLE = 200  # exemplars looked at
-SIDE = 32  # pixels at which thumbnails are compared
+SIDE = 32  # pixels at which thumbnails are measured
 
 
-def applies(thumbnails: Iterable[bytes]) -> bool:
-    """Whether the test suits these exemplars: it is off where they are plain surfaces or noise themselves."""
+@dataclass(frozen=True, eq=False)
+class BlankTest:
+    """Tells blank, flat and noise frames from images, as far as a gallery's exemplars differ from such frames.
+
+    Attributes:
+        exemplars: float32 ``[m, 4]``, by how much exemplars fail the limits; see `corel.images.measure_lacks`.
+
+    """
+
+    exemplars: NDArray[np.float32]
+
+    SAMPLE: ClassVar[int] = 400  # exemplars to look at: enough for the smallest share that the limits may stop
+
+    @classmethod
+    def of(cls, thumbnails: Iterable[bytes | None]) -> BlankTest:
+        """Look at the thumbnails of exemplars."""
+        return cls(_lacks(thumbnails))
+
+    @classmethod
+    def of_images(cls, values: NDArray[Any]) -> BlankTest:
+        """Look at images as if they were enrolled."""
+        return cls.of(map(thumbnail, values))
+
+    def photographic(self, values: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Tell images ``[n, s, s, 3]`` of something, or like an exemplar, from blank, flat and noise frames."""
+        shown = images.photographic(values)
+        doubtful = np.flatnonzero(~shown)
+        if len(doubtful) and self.exemplars.any():
+            # By their thumbnails, as exemplars are: a large image loses detail on the way to one.
+            lacks = _lacks(thumbnail(values[i]) for i in doubtful)
+            shown[doubtful] = ~images.lack_more(lacks, self.exemplars)
+        return shown
+
+
+def _lacks(thumbnails: Iterable[bytes | None]) -> NDArray[np.float32]:
     decoded = (decoded_thumbnail(each, (SIDE, SIDE)) for each in thumbnails)
     pictures = [each for each in decoded if each is not None]
-    return not pictures or blanks_differ(np.stack(pictures))
+    return images.measure_lacks(np.reshape(pictures, (-1, SIDE, SIDE, 3)).astype(np.uint8))

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from corel import images as sources
 from corel._errors import ArgumentError
-from corel.gallery import _backbone_lookup, _blanks
+from corel.gallery import _backbone_lookup
 from corel.gallery._assessment import in_background
 from corel.gallery._audit import Audit, audit_classes
+from corel.gallery._blanks import BlankTest
 from corel.gallery._chosen import chosen_hashes
 from corel.gallery._enrollment import Enrollment, warn_of_background
 from corel.gallery._explaining import explained
@@ -62,7 +63,7 @@ class Gallery:
         self._given = given
         self._asked = None if views is None else sources.check_views(views)
         self._kept: Kept | None = None
-        self._told: tuple[Version, bool] | None = None  # whether blank frames can be told, at a version
+        self._blanks: tuple[Version, BlankTest] | None = None  # the test at a version of the file
         self._lock = threading.RLock()
         self._loaded: tuple[Backbone, str] | None = None
         if given is not None:
@@ -254,7 +255,7 @@ class Gallery:
         Args:
             images: whatever `enroll` takes.
             held_out: how many exemplars only calibrate; a confidence and `select` need some.
-            photographs: look for blank, flat and noise frames, unless the exemplars themselves look like that.
+            photographs: look for blank, flat and noise frames, as far as the exemplars differ from them.
             strict: an image that cannot be read is an error, rather than skipped and listed.
             progress: show a bar on a terminal.
 
@@ -277,11 +278,11 @@ class Gallery:
         return max(1, sum(self.classes().values()) // 2)
 
     def _photographic(self, values: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Tell images from frames without a subject; None for vectors, and for a gallery of plain surfaces."""
+        """Tell images from frames without a subject; None for vectors."""
         version = self._store.version()
-        if self._told is None or self._told[0] != version:
-            self._told = version, _blanks.applies(self._store.thumbnails(_blanks.SAMPLE))
-        return sources.photographic(values) if values.ndim == 4 and self._told[1] else None
+        if self._blanks is None or self._blanks[0] != version:
+            self._blanks = version, BlankTest.of(self._store.thumbnails(BlankTest.SAMPLE))
+        return self._blanks[1].photographic(values) if values.ndim == 4 else None
 
     def recognize(
         self, images: Any, rate: float = 0.05, confidence: float | None = None, *, strict: bool = False

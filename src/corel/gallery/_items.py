@@ -15,11 +15,13 @@ from PIL import features as pillow
 from corel._terminal import printable
 from corel.gallery._names import check_name
 from corel.gallery._store import Exemplar
-from corel.images import Batch, content_hash
+from corel.images import Batch, content_hash, photographic
 
 LARGEST = 96  # pixels: as large as anybody looks at an exemplar
 # A JPEG's tables alone take more than a whole WebP of 32 × 32 pixels.
-FORMAT = "WEBP" if pillow.check("webp") else "JPEG"
+SMALL: dict[str, Any] = {"format": "WEBP" if pillow.check("webp") else "JPEG", "quality": 80}
+# A plain surface differs from a blank frame by the faint texture that compression removes: see `_blanks.py`.
+LOSSLESS: dict[str, Any] = {"format": "WEBP", "lossless": True} if pillow.check("webp") else {"format": "PNG"}
 READ = ("PNG", "WEBP", "JPEG")  # galleries of format 1 hold PNG
 MOST_DECODED = 1024  # pixels a side; galleries of format 1 hold thumbnails of the encoder's size
 _BROKEN = (
@@ -51,12 +53,12 @@ def encoded(
 
 
 def thumbnail(value: NDArray[Any]) -> bytes | None:
-    """Give an image as a small compressed picture; a row of features has none."""
+    """Give an image as a small compressed picture, a plain surface without loss; a row of features has none."""
     if value.ndim != 3:
         return None
     picture, buffer = Image.fromarray(value), io.BytesIO()
     picture.thumbnail((LARGEST, LARGEST))
-    picture.save(buffer, FORMAT, quality=80)
+    picture.save(buffer, **(SMALL if photographic(value[None]).all() else LOSSLESS))
     return buffer.getvalue()
 
 

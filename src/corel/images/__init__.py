@@ -9,7 +9,8 @@ from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
 from corel.images._photo import shorter_side as shorter_side
-from corel.images._photographs import blanks_differ as blanks_differ
+from corel.images._photographs import lack_more as lack_more
+from corel.images._photographs import measure_lacks as measure_lacks
 from corel.images._photographs import measure_traits as measure_traits
 from corel.images._photographs import photographic as photographic
 from corel.images._places import data_folder as data_folder
