@@ -53,8 +53,10 @@ def test_planted_exemplars_come_first_and_their_own_class_is_named(gallery: Gall
     usual = [each for each in found.fits if each.gap < 0]
     assert not any(each.likelier or each.background for each in usual)
     assert len(found.fits) == 62
-    alone = [each.exemplar.hash for each in gallery.audit("red", fits_only=True).fits]
-    assert alone == [each.exemplar.hash for each in found.fits if each.exemplar.name == "red"]
+    of_red = [each for each in found.fits if each.exemplar.name == "red"]
+    alone = gallery.ranked("red")
+    assert [each.exemplar.hash for each in alone] == [each.exemplar.hash for each in of_red]
+    assert [(each.score, each.gap, each.odd) for each in alone] == [(each.score, each.gap, each.odd) for each in of_red]
 
 
 def test_scores_and_gaps_are_those_of_the_definition(gallery: Gallery, backbone: Backbone) -> None:

@@ -20,9 +20,9 @@ import corel.images
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder, ResidualNetwork
 from corel.encoders.base import Network
-from corel.gallery import Gallery, Verdict, _checksums
-from corel.gallery._items import decoded_thumbnail, thumbnail
-from corel.images import ImageSet
+from corel.gallery import Gallery, Verdict, _checksums, thumbnail
+from corel.gallery._items import decoded_thumbnail
+from corel.images import ImageSet, content_hash
 from corel.oneclass import ClassBank
 
 Pixels = NDArray[np.uint8]
@@ -158,6 +158,24 @@ def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> 
     shown, enrolled = np.asarray(Image.open(io.BytesIO(thumbnail))), colored(0, 40, 1)[3]
     assert shown.shape == enrolled.shape
     assert np.abs(shown.mean(axis=(0, 1)) - enrolled.mean(axis=(0, 1))).max() < 12  # it is compressed
+
+
+def test_thumbnails_of_ones_own_and_some_exemplars_by_hash(path: Path, backbone: Backbone) -> None:
+    new = colored(0, 2, 77)
+    picture = thumbnail(np.zeros((96, 96, 3), np.uint8))
+    assert picture is not None
+    with Gallery.open(path, backbone) as gallery:
+        before = gallery.hashes()["red"]
+        gallery.enroll("red", new, pictures={content_hash(new[1]).hex(): picture})
+        hashes = gallery.hashes()["red"]
+        assert hashes[:-2] == before
+        second, first = gallery.exemplars("red", [hashes[-1], hashes[0], "none"])
+        assert (second.hash, first.hash) == (hashes[-1], hashes[0])
+        assert second.thumbnail == picture
+        assert gallery.exemplars("red", hashes[-2:-1])[0].thumbnail != picture
+        assert gallery.exemplars("red", ["none"]) == []
+        with pytest.raises(ValueError, match="there is no class"):
+            gallery.exemplars("nobody", ["none"])
 
 
 def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, backbone: Backbone) -> None:

@@ -22,7 +22,7 @@ ODD_DEVIATIONS = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Ranked:
     """An exemplar and how well the rest of its class explains it.
 
     Attributes:
@@ -30,8 +30,6 @@ class Fit:
         position: its place in its class; 1 fits worst. `Gallery.forget` takes it.
         score: its score by the other exemplars of its class.
         gap: how many deviations below the median of its class the score is; the deviation is 1.4826·MAD.
-        likelier: the class that it is more like than its own; None where there is none.
-        background: whether the background is more like it than its own class is.
 
     """
 
@@ -39,13 +37,25 @@ class Fit:
     position: int
     score: float
     gap: float
-    likelier: str | None
-    background: bool
 
     @property
     def odd(self) -> bool:
         """Whether the score is far below what is usual in the class; this is no test, and has no significance."""
         return self.gap > ODD_DEVIATIONS
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Ranked):
+    """An exemplar compared with its class, the other classes and the background.
+
+    Attributes:
+        likelier: the class that it is more like than its own; None where there is none.
+        background: whether the background is more like it than its own class is.
+
+    """
+
+    likelier: str | None
+    background: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,33 +74,36 @@ class Audit:
     later: list[Later]
 
 
-def audit_classes(
-    kept: Kept, read: Callable[[int], list[Exemplar]], chosen: Sequence[int], *, fits_only: bool
-) -> Audit:
+def audit_classes(kept: Kept, read: Callable[[int], list[Exemplar]], chosen: Sequence[int]) -> Audit:
     """Audit the classes of these numbers; `read` gives the exemplars of one."""
-    exemplars = {c: read(c) for c in (chosen if fits_only else range(len(kept.names)))}
+    exemplars = [read(c) for c in range(len(kept.names))]
     fits = [each for c in chosen for each in _fits(kept, c, exemplars[c])]
     fits.sort(key=lambda each: (-each.gap, each.exemplar.name, each.position))
-    if fits_only:
-        return Audit(fits, [], [])
     later = [each for c in chosen for each in compare_enrollments(kept.bank, c, exemplars[c])]
     names = {kept.names[c] for c in chosen}
-    everything = [each for c in exemplars for each in exemplars[c]]
+    everything = [each for some in exemplars for each in some]
     return Audit(fits, near_duplicates(everything, kept.bank.exemplars, names), later)
 
 
-def _fits(kept: Kept, index: int, exemplars: Sequence[Exemplar]) -> list[Fit]:
+def ranked(exemplars: Sequence[Exemplar], scores: NDArray[np.float64]) -> list[Ranked]:
     """Give a class's exemplars, the lowest score first."""
+    gaps = _gaps(scores)
+    return [
+        Ranked(exemplars[i], place, float(scores[i]), float(gaps[i]))
+        for place, i in enumerate(np.argsort(scores, kind="stable").tolist(), start=1)
+    ]
+
+
+def _fits(kept: Kept, index: int, exemplars: Sequence[Exemplar]) -> list[Fit]:
+    """Compare a class's exemplars, the lowest score first, with all classes too."""
     bank, rows = kept.bank, slice(*kept.bank.offsets[index : index + 2])
     scores, likeness = bank.leave_one_out()[rows], _likeness(bank, index)
-    gaps, best = _gaps(scores), likeness.argmax(axis=1)
+    best, order = likeness.argmax(axis=1), np.argsort(scores, kind="stable").tolist()
     # Both scores with a background are logarithms of ratios to it: below zero, the background is likelier.
     return [
-        Fit(
-            exemplars[i], place, float(scores[i]), float(gaps[i]),
-            None if best[i] == index else kept.names[best[i]], bool(likeness[i, index] < 0),
-        )
-        for place, i in enumerate(np.argsort(scores, kind="stable").tolist(), start=1)
+        Fit(**vars(each), likelier=None if best[i] == index else kept.names[best[i]],
+            background=bool(likeness[i, index] < 0))
+        for i, each in zip(order, ranked(exemplars, scores), strict=True)
     ]  # fmt: skip
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
+from corel.gallery._audit import Ranked
 from corel.gallery._store import Exemplar
 
 # A shorter beginning of a hash is too easily that of another exemplar.
 SHORTEST_HASH = 6
-Ranked = Callable[[], Sequence[Exemplar]]
 
 
-def chosen_hashes(which: Sequence[str | int], exemplars: Sequence[Exemplar], ranked: Ranked) -> list[str]:
+def chosen_hashes(
+    which: Sequence[str | int], exemplars: Sequence[Exemplar], ranked: Callable[[], Sequence[Ranked]]
+) -> list[str]:
     """Give the hash of each exemplar meant; `ranked` lists them as the audit does, and is called for positions only."""
     positions = [each for each in which if isinstance(each, int)]
     order = ranked() if positions else ()
     for each in positions:
         if not 1 <= each <= len(order):
             raise ValueError(f"there is no position {each} in this class; the audit has 1 to {len(order):,}")
-    return [order[each - 1].hash if isinstance(each, int) else _named(each, exemplars) for each in which]
+    return [order[each - 1].exemplar.hash if isinstance(each, int) else _named(each, exemplars) for each in which]
 
 
 def _named(which: str, exemplars: Sequence[Exemplar]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from corel._terminal import counted
+from corel.gallery._store import Store
 from corel.images import Skipped
 
 if TYPE_CHECKING:
@@ -40,3 +42,10 @@ def warn_of_background(backbone: Backbone, hashes: Sequence[str]) -> None:
             "nearly but not exactly right; wrap the encoder with other images as its background",
             stacklevel=3,
         )
+
+
+def held_elsewhere(store: Store, hashes: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """Count the images that a class other than their own holds too."""
+    pairs = list(dict.fromkeys(zip(hashes, names, strict=True)))
+    held = zip(store.holders([digest for digest, _ in pairs]), (own for _, own in pairs), strict=True)
+    return dict(sorted(Counter(each for classes, own in held for each in classes if each != own).items()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corel._terminal import drawn
 from corel.gallery._comparison import Comparison, in_words
-from corel.gallery._items import LARGEST, decoded_thumbnail
+from corel.gallery._items import LARGEST_THUMBNAIL, decoded_thumbnail
 from corel.gallery._picture import draw_comparison, shortened
 from corel.gallery._store import Exemplar
 from corel.gallery._verdicts import Verdict
@@ -98,7 +98,7 @@ class Explanation:
         axes.set_anchor("N")
 
     def _draw_voters(self, axes: Axes) -> None:
-        height = width = min(self.value.shape[0], LARGEST)
+        height = width = min(self.value.shape[0], LARGEST_THUMBNAIL)
         canvas = np.full((len(self.votes.counts), height + GAP, SHOWN, width + GAP, 3), PAPER, np.uint8)
         for branch, voters in enumerate(self.votes.neighbors):
             for place, voter in enumerate(voters[:SHOWN]):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,10 @@ from corel import images as sources
 from corel._errors import ArgumentError
 from corel.gallery import _backbone_lookup
 from corel.gallery._assessment import in_background
-from corel.gallery._audit import Audit, audit_classes
+from corel.gallery._audit import Audit, Ranked, audit_classes, ranked
 from corel.gallery._blanks import BlankTest
 from corel.gallery._chosen import chosen_hashes
-from corel.gallery._enrollment import Enrollment, warn_of_background
+from corel.gallery._enrollment import Enrollment, held_elsewhere, warn_of_background
 from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded
@@ -150,19 +149,30 @@ class Gallery:
         """Give each class's number of exemplars, in alphabetical order."""
         return self._store.counts()
 
-    def exemplars(self, name: str) -> list[Exemplar]:
-        """Give a class's exemplars in the order of their enrollment."""
-        found = self._store.exemplars(name)
-        if not found:
+    def hashes(self) -> dict[str, list[str]]:
+        """Give the hashes of each class's exemplars in the order of their enrollment, without reading the exemplars."""
+        return self._store.hashes()
+
+    def exemplars(self, name: str, hashes: Iterable[str] | None = None) -> list[Exemplar]:
+        """Give a class's exemplars in the order of their enrollment, or those with these hashes, in their order."""
+        found = self._store.exemplars(name, hashes)
+        if not found and (hashes is None or name not in self.classes()):
             raise unknown_class(name, self.classes())
         return found
 
     def compared(self, name: str) -> NDArray[np.float32]:
         """Give what the gallery's score compares of a class's exemplars ``[m, d]``: their latents or their features."""
-        compared = self._compared
-        return np.stack([compared.row(each.latent, each.features) for each in self.exemplars(name)])
+        return self._compared.stacked(self.exemplars(name))
 
-    def enroll(self, name: str | None, images: Any, *, strict: bool = False, progress: bool = False) -> Enrollment:
+    def enroll(
+        self,
+        name: str | None,
+        images: Any,
+        *,
+        strict: bool = False,
+        progress: bool = False,
+        pictures: Mapping[str, bytes] | None = None,
+    ) -> Enrollment:
         """Add images to a class, all or none; those it already holds are counted and skipped.
 
         Args:
@@ -171,6 +181,8 @@ class Gallery:
                 .npy or .npz file of them.
             strict: an image that cannot be read is an error, rather than skipped and listed.
             progress: show a bar on a terminal.
+            pictures: thumbnails as `corel.gallery.thumbnail` makes them, by the images' hashes, for an encoder that
+                sees less of an image than a person wants to; default: what is encoded.
 
         """
         from corel.oneclass import backbone_settings, preferred_method
@@ -188,7 +200,7 @@ class Gallery:
                 skipped += batch.skipped
                 names = class_names(batch, name)
                 embedding = self.backbone.embed(batch.values, views=self.views)
-                for exemplar in encoded(batch, names, now, *embedding):
+                for exemplar in encoded(batch, names, now, *embedding, pictures or {}):
                     spool.add(exemplar)
                     hashes.append(exemplar.hash)
                 classes += names
@@ -199,7 +211,7 @@ class Gallery:
         counts = dict.fromkeys(classes, 0)
         for each, new in zip(classes, added, strict=True):
             counts[each] += new
-        elsewhere = self._elsewhere(hashes, classes)
+        elsewhere = held_elsewhere(self._store, hashes, classes)
         return Enrollment(counts, len(added) - sum(added), tuple(skipped), elsewhere)
 
     def forget(self, name: str, which: Sequence[str | int] | None = None) -> int:
@@ -211,21 +223,23 @@ class Gallery:
         exemplars = self.exemplars(name)
         if which is None:
             return self._store.remove(name)
-        return self._store.remove(name, chosen_hashes(which, exemplars, lambda: self._ranked(name)))
+        return self._store.remove(name, chosen_hashes(which, exemplars, lambda: self.ranked(name)))
 
-    def audit(self, name: str | None = None, *, fits_only: bool = False) -> Audit:
+    def audit(self, name: str | None = None) -> Audit:
         """List the exemplars of a class (default: of every class) with how badly they fit, the worst first.
 
-        It also finds near-duplicates and tests later enrollments against earlier ones; `fits_only` leaves these out.
+        It also finds near-duplicates and tests later enrollments against earlier ones.
         """
         if name is not None:
             self.exemplars(name)  # which says that there is no such class
         kept = self._bank()
         chosen = [c for c, each in enumerate(kept.names) if name in (None, each)]
-        return audit_classes(kept, lambda c: self._exemplars_of(kept, c), chosen, fits_only=fits_only)
+        return audit_classes(kept, lambda c: self._exemplars_of(kept, c), chosen)
 
-    def _ranked(self, name: str) -> list[Exemplar]:
-        return [each.exemplar for each in self.audit(name, fits_only=True).fits]
+    def ranked(self, name: str) -> list[Ranked]:
+        """Give a class's exemplars in the order of its audit, the worst first; no other class is read for it."""
+        exemplars = self.exemplars(name)
+        return ranked(exemplars, self._compared.alone(exemplars).leave_one_out())
 
     def restore(self, exemplars: Sequence[Exemplar]) -> int:
         """Put back exemplars that were forgotten, all or none; gives how many were not there."""
@@ -347,12 +361,6 @@ class Gallery:
         if len(found) != kept.bank.sizes[index]:
             raise ValueError(f"the class {kept.names[index]!r} was changed meanwhile; ask again")
         return found
-
-    def _elsewhere(self, hashes: Sequence[str], names: Sequence[str]) -> dict[str, int]:
-        """Count the images that a class other than their own holds too."""
-        pairs = list(dict.fromkeys(zip(hashes, names, strict=True)))
-        held = zip(self._store.holders([digest for digest, _ in pairs]), (own for _, own in pairs), strict=True)
-        return dict(sorted(Counter(each for classes, own in held for each in classes if each != own).items()))
 
     def _stream(self, images: Any, description: str, *, strict: bool, progress: bool) -> sources.Stream:
         how = self.backbone.preparation

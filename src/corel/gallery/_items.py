@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from corel.gallery._names import check_name
 from corel.gallery._store import Exemplar
 from corel.images import Batch, content_hash, photographic
 
-LARGEST = 96  # pixels: as large as anybody looks at an exemplar
+LARGEST_THUMBNAIL = 96  # pixels: as large as anybody looks at an exemplar
 # A JPEG's tables alone take more than a whole WebP of 32 × 32 pixels.
 SMALL: dict[str, Any] = {"format": "WEBP" if pillow.check("webp") else "JPEG", "quality": 80}
 # A plain surface differs from a blank frame by the faint texture that compression removes: see `_blanks.py`.
@@ -41,15 +41,29 @@ def class_names(batch: Batch, name: str | None) -> list[str]:
 
 
 def encoded(
-    batch: Batch, names: Sequence[str], now: str, latents: NDArray[np.float32], features: NDArray[np.float32]
+    batch: Batch,
+    names: Sequence[str],
+    now: str,
+    latents: NDArray[np.float32],
+    features: NDArray[np.float32],
+    pictures: Mapping[str, bytes],
 ) -> Iterator[Exemplar]:
-    """Make exemplars of a batch that was encoded; a latent that is not finite is refused."""
+    """Make exemplars of a batch that was encoded; a latent that is not finite is refused.
+
+    `pictures` are thumbnails by the hash of an item; any other thumbnail is made of what was encoded.
+    """
     if bad := np.flatnonzero(~np.isfinite(latents).all(axis=1)).tolist():
         raise ValueError(f"the latent of {batch.names[bad[0]]} is not finite; leave it out, or use another backbone")
     same = features.shape == latents.shape and np.array_equal(features, latents)  # nothing to keep beside them
     for i, (name, value) in enumerate(zip(names, batch.values, strict=True)):
-        known = (name, content_hash(value).hex(), printable(batch.names[i]), now)
-        yield Exemplar(*known, latents[i], thumbnail(value), None if same else features[i])
+        digest = content_hash(value).hex()
+        known, picture = (name, digest, printable(batch.names[i]), now), _picture(value, pictures.get(digest))
+        yield Exemplar(*known, latents[i], picture, None if same else features[i])
+
+
+def _picture(value: NDArray[Any], given: bytes | None) -> bytes | None:
+    """Choose a thumbnail: a plain surface keeps its own pixels, since new images are compared with them as they are."""
+    return given if given and value.ndim == 3 and photographic(value[None]).all() else thumbnail(value)
 
 
 def thumbnail(value: NDArray[Any]) -> bytes | None:
@@ -57,7 +71,7 @@ def thumbnail(value: NDArray[Any]) -> bytes | None:
     if value.ndim != 3:
         return None
     picture, buffer = Image.fromarray(value), io.BytesIO()
-    picture.thumbnail((LARGEST, LARGEST))
+    picture.thumbnail((LARGEST_THUMBNAIL, LARGEST_THUMBNAIL))
     picture.save(buffer, **(SMALL if photographic(value[None]).all() else LOSSLESS))
     return buffer.getvalue()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._store import Key, Store, Version
+from corel.gallery._store import Exemplar, Key, Store, Version
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -61,6 +61,19 @@ class Compared(NamedTuple):
         if features is None:
             raise ValueError(f"{self.store.path} lacks the features that its score compares; enroll its images anew")
         return features
+
+    def stacked(self, exemplars: Sequence[Exemplar]) -> NDArray[np.float32]:
+        """Give what is compared of exemplars ``[m, d]``."""
+        return np.stack([self.row(each.latent, each.features) for each in exemplars])
+
+    def alone(self, exemplars: Sequence[Exemplar]) -> ClassBank:
+        """Make the bank of one class; its background lacks whatever any class holds, as in the bank of all."""
+        from corel.oneclass import ClassBank, backbone_settings
+
+        enrolled = (digest for hashes in self.store.hashes().values() for digest in hashes)
+        omitted = [*self.backbone.background_rows(enrolled).values()]
+        settings = backbone_settings(self.backbone, self.method)
+        return ClassBank.of([self.stacked(exemplars)], **settings, omitted=omitted)
 
     def bank(self, keys: Sequence[tuple[Key, ...]], rows: dict[Key, Row], kept: Kept | None) -> ClassBank:
         """Make the bank of these classes; those that `kept` has already are not prepared anew."""

@@ -59,5 +59,5 @@ class Packed:
 
 
 def _digest(gallery: Gallery) -> str:
-    content = [gallery.backbone.digest, gallery.settings, gallery._store.hashes()]
+    content = [gallery.backbone.digest, gallery.settings, gallery.hashes()]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

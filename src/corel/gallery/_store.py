@@ -202,12 +202,10 @@ class Store:
             rows = [] if connection is None else connection.execute(select).fetchall()
         return {self._class(name): count for name, count in rows}
 
-    def exemplars(self, name: str) -> list[Exemplar]:
-        """Read a class's exemplars in the order they were enrolled."""
+    def exemplars(self, name: str, hashes: Iterable[str] | None = None) -> list[Exemplar]:
+        """Read a class's exemplars in the order they were enrolled, or only those with these hashes, in their order."""
         with self._lock, self._reading() as connection:
-            if connection is None:
-                return []
-            return list(self._of_class(connection, name))
+            return [] if connection is None else list(self._of_class(connection, name, hashes))
 
     def holders(self, hashes: Sequence[str]) -> list[tuple[str, ...]]:
         """For each hash the classes that hold an exemplar with it, in alphabetical order."""
@@ -317,8 +315,13 @@ class Store:
                 return BackboneReference(name, digest, dimension)
         raise damaged(self.path, "it does not name one backbone")
 
-    def _of_class(self, connection: sqlite3.Connection, name: str) -> Iterator[Exemplar]:
-        rows = connection.execute("SELECT id FROM exemplar WHERE class = ? ORDER BY id", (name,))
+    def _of_class(
+        self, connection: sqlite3.Connection, name: str, hashes: Iterable[str] | None = None
+    ) -> Iterator[Exemplar]:
+        select = "SELECT id FROM exemplar WHERE class = ?"
+        rows = connection.execute(f"{select} ORDER BY id", (name,)).fetchall() if hashes is None else []
+        for each in hashes or ():
+            rows += connection.execute(f"{select} AND hash = ?", (name, each)).fetchall()
         return self._exemplars(connection, [number for (number,) in rows])
 
     def _exemplars(self, connection: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[Exemplar]:
