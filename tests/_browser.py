@@ -18,6 +18,8 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
     # A camera that shows a moving picture, and needs no one to allow it.
     "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
+    # A name that is not this machine's own: browsers trust such a page less.
+    "--host-resolver-rules=MAP studio.example.org 127.0.0.1",
 )  # fmt: skip
 
 

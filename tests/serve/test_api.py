@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import corel
 from corel.backbone import Backbone
@@ -72,6 +74,23 @@ def test_thumbnails_are_pictures_that_may_be_cached(server: Server) -> None:
     assert answer.headers["content-type"].startswith("image/")
     assert "immutable" in answer.headers["cache-control"]
     assert server.get(f"/v1/thumbnails?name=red&hash={'0' * 64}").status == 404
+
+
+def test_thumbnails_show_more_than_a_small_encoder_sees(server: Server, encoder: Path) -> None:
+    assert Backbone.load(encoder).network.input_shape[-1] == 8
+    (enrolled,) = server.enroll("large", [picture("blue", 30, size=300)]).json["files"]
+    content = server.get(f"/v1/thumbnails?name=large&hash={enrolled['hash']}").body
+    with Image.open(io.BytesIO(content)) as shown:
+        assert shown.size == (96, 96)
+    server.ask("DELETE", "/v1/classes?name=large")
+
+
+def test_classes_are_shown_while_the_encoder_is_loaded(gallery: Path, start: Start) -> None:
+    server = start(gallery, ready=False)
+    digest = server.exemplars("red")[0]["hash"]
+    assert server.get(f"/v1/thumbnails?name=red&hash={digest}").status == 200
+    assert server.classes() == {"green": 25, "red": 30}
+    assert server.wait_until_ready().get("/v1/settings").json["encoder"]["size"] == 8
 
 
 def test_lists_come_in_pages(server: Server) -> None:

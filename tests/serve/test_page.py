@@ -6,13 +6,14 @@ import base64
 import csv
 import json
 import shutil
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from corel.gallery import Gallery
 from tests._axe import axe_source
@@ -89,6 +90,12 @@ def recognize(page: Page, files: list[File]) -> None:
     expect(page.locator("[data-verdict=waiting]")).to_have_count(0, timeout=SLOW)
 
 
+def forget(page: Page, server: Server, name: str) -> None:
+    """Forget a class once the page has closed, which may still be loading thumbnails."""
+    page.close()
+    server.ask("DELETE", f"/v1/classes?name={name}")
+
+
 def verdicts(page: Page) -> list[str]:
     return [card.get_attribute("data-verdict") or "" for card in page.locator(".photo").all()]
 
@@ -108,7 +115,7 @@ def test_a_class_is_made_by_dropping_photos(tab: Page, server: Server) -> None:
     drop(tab, [picture("blue", 105)], "[data-class='<b>sea & sky']")
     expect(card).to_contain_text("4 exemplars", timeout=SLOW)
     assert server.classes()["<b>sea & sky"] == 4
-    server.ask("DELETE", "/v1/classes?name=%3Cb%3Esea%20%26%20sky")
+    forget(tab, server, "%3Cb%3Esea%20%26%20sky")
 
 
 def test_photos_are_recognized_corrected_and_explained(tab: Page, server: Server, tmp_path: Path) -> None:
@@ -162,7 +169,7 @@ def test_photos_are_recognized_corrected_and_explained(tab: Page, server: Server
     tab.get_by_role("button", name="Put into this class").click()
     expect(tab.get_by_text("2 photos put into blue.")).to_be_visible(timeout=SLOW)
     assert server.classes()["blue"] == 2
-    server.ask("DELETE", "/v1/classes?name=blue")
+    forget(tab, server, "blue")
 
 
 def test_a_class_is_cleaned_renamed_and_forgotten(tab: Page, server: Server) -> None:
@@ -219,7 +226,85 @@ def test_photos_come_from_camera_folder_and_clipboard(tab: Page, server: Server,
     dialog.get_by_role("button", name="Enroll 4 photos").click()
     expect(tab.locator("[data-class='by hand']")).to_be_visible(timeout=SLOW)
     assert server.classes()["by hand"] == 4
-    server.ask("DELETE", "/v1/classes?name=by%20hand")
+    forget(tab, server, "by%20hand")
+
+
+def test_a_folder_goes_up_in_several_requests(tab: Page, server: Server, tmp_path: Path) -> None:
+    for name, content in pictures("blue", 35, 1000):
+        (tmp_path / name).write_bytes(content)
+    sent: list[str] = []
+    tab.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
+    with tab.expect_file_chooser() as chosen:
+        tab.get_by_role("button", name="New class").click()
+        tab.locator("dialog").get_by_role("button", name="Folder…").click()
+    chosen.value.set_files(tmp_path)
+    # The class is called like the folder unless one says otherwise.
+    expect(tab.get_by_label("What is on the photos?")).to_have_value(tmp_path.name)
+    tab.get_by_label("What is on the photos?").fill("folder")
+    tab.get_by_role("button", name="Enroll 35 photos").click()
+    expect(tab.locator("[data-class=folder]")).to_contain_text("35 exemplars", timeout=SLOW)
+    assert sent == [f"{server.url}/v1/exemplars?name=folder"] * 3
+    forget(tab, server, "folder")
+
+
+def test_a_class_is_shown_before_its_exemplars_are_compared(tab: Page, server: Server) -> None:
+    server.enroll("jade", [picture("green", 1200), *pictures("red", 19, 1200)])
+    waiting: list[Route] = []
+    tab.route("**/v1/audit*", lambda route: waiting.append(route))
+    tab.goto(f"{server.url}/#/class/jade")
+    items = tab.locator(".exemplars li")
+    expect(items).to_have_count(20, timeout=SLOW)
+    expect(tab.get_by_text("Comparing the exemplars")).to_be_visible()
+    items.nth(3).get_by_role("checkbox").check()
+    for route in waiting:
+        route.continue_()
+    expect(tab.get_by_text("Those that fit worst come first")).to_be_visible(timeout=SLOW)
+    expect(items.first).to_contain_text("green-1200.png")
+    assert tab.locator(".exemplars input:checked").count() == 1  # what was selected stays so
+    tab.unroute("**/v1/audit*")
+    forget(tab, server, "jade")
+
+
+def test_what_changed_meanwhile_is_decided_anew(tab: Page, server: Server) -> None:
+    recognize(tab, [picture("blue", 1300)])
+    assert verdicts(tab) == ["stranger"]
+    tab.get_by_role("link", name="Classes").click()
+    drop(tab, pictures("blue", 25, 1310))
+    tab.get_by_label("What is on the photos?").fill("sapphires")
+    tab.get_by_role("button", name="Enroll 25 photos").click()
+    expect(tab.locator("[data-class=sapphires]")).to_be_visible(timeout=SLOW)
+    tab.get_by_role("link", name="Recognize").click()
+    expect(tab.locator(".photo")).to_have_attribute("data-verdict", "known", timeout=SLOW)
+    forget(tab, server, "sapphires")
+
+
+def test_a_phone_elsewhere_logs_in_and_uses_its_own_camera(
+    browser: Browser, gallery: Path, start: Callable[..., Server], tmp_path: Path
+) -> None:
+    """Without TLS and by another name than localhost a browser gives no live picture."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address, token = f"http://studio.example.org:{port}", "correct-horse-battery-staple"
+    start(gallery, port=port, token=token, public_url=address)
+    context = browser.new_context(viewport={"width": PHONE, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_label("The token").fill("something-else-entirely")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_label("The token").fill(token)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name="Recognize").click()
+    with page.expect_file_chooser() as chosen:
+        page.get_by_role("button", name="Camera").click()
+    assert chosen.value.element.get_attribute("capture") == "environment"
+    (tmp_path / "taken.png").write_bytes(picture("red", 1)[1])
+    chosen.value.set_files(tmp_path / "taken.png")
+    expect(page.locator(".photo")).to_have_attribute("data-verdict", "known", timeout=SLOW)
+    assert token not in page.url
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_label("The token")).to_be_visible()
+    context.close()
 
 
 def test_a_thing_is_found_by_drawing_a_box(tab: Page) -> None:

@@ -54,7 +54,8 @@ async def settings(site: SiteOf) -> schema.Settings:
     )
     return schema.Settings(
         version=__version__, gallery=config.gallery.name, read_only=config.read_only, token=config.token is not None,
-        undo_seconds=config.limits.undo_seconds, limits=limits, encoder=schema.EncoderSettings(**site.studio.encoder),
+        undo_seconds=config.limits.undo_seconds, limits=limits,
+        encoder=schema.EncoderSettings(**site.studio.encoder) if site.studio.encoder else None,
     )  # fmt: skip
 
 
@@ -82,16 +83,15 @@ async def forget(name: Name, site: SiteOf) -> schema.Count:
 @router.get("/exemplars")
 async def exemplars(name: Name, site: SiteOf, offset: Offset = 0, limit: Limit = PAGE) -> schema.Exemplars:
     """List a class's exemplars in the order of their enrollment."""
-    found = await site.read(lambda: site.studio.exemplars(name))
-    shown = [schema.Exemplar(**_described(each)) for each in found[offset : offset + limit]]
-    return schema.Exemplars(name=name, total=len(found), exemplars=shown)
+    found, total = await site.read(lambda: site.studio.exemplars(name, slice(offset, offset + limit)))
+    return schema.Exemplars(name=name, total=total, exemplars=[schema.Exemplar(**_described(each)) for each in found])
 
 
 @router.post("/exemplars", openapi_extra=_takes_images())
 async def enroll(name: Name, request: Request, site: SiteOf) -> schema.Enrollment:
     """Add images to a class, new or not; those that cannot be read are listed."""
     async with site.form(request) as form:
-        found = await site.prepare(form)
+        found = await site.prepare(form, pictures=True)
     items = [each for each in found if isinstance(each, Prepared)]
     _need_one(items, found)
     before = await site.work(lambda: site.studio.enroll(name, items))
@@ -126,11 +126,8 @@ async def thumbnail(name: Name, digest: Annotated[str, Query(alias="hash", max_l
 @router.get("/audit")
 async def audit(name: Name, site: SiteOf, offset: Offset = 0, limit: Limit = PAGE) -> schema.Audit:
     """List a class's exemplars, those that fit worst first."""
-    found = await site.read(lambda: site.studio.audit(name))
-    shown = [
-        schema.Fit(**_described(each.exemplar), score=each.score, odd=each.odd)
-        for each in found[offset : offset + limit]
-    ]
+    found = await site.audit(lambda: site.studio.audit(name))
+    shown = [schema.Fit(**vars(each)) for each in found[offset : offset + limit]]
     return schema.Audit(name=name, total=len(found), exemplars=shown)
 
 

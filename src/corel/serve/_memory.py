@@ -20,11 +20,15 @@ MOST_REMOVED = 10_000  # exemplars kept for undoing
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """An image at the encoder's size; `hash` is the one it has, or would have, as an exemplar."""
+    """An image at the encoder's size; `hash` is the one it has, or would have, as an exemplar.
+
+    `picture` is a thumbnail for people, where one was asked for and the encoder sees less.
+    """
 
     name: str
     hash: str
     pixels: NDArray[np.uint8]
+    picture: bytes | None = None
 
 
 class Kept:
@@ -50,33 +54,6 @@ class Kept:
             if digest in self._images:
                 self._images.move_to_end(digest)
             return self._images.get(digest)
-
-
-class Thumbnails:
-    """Pictures by class and hash, up to so many bytes; the oldest go first."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit, self._bytes = limit, 0
-        self._pictures: dict[tuple[str, str], bytes] = {}
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[str, str]) -> bytes | None:
-        """Give a picture if it is there."""
-        return self._pictures.get(key)
-
-    def put(self, key: tuple[str, str], picture: bytes) -> None:
-        """Keep a picture."""
-        with self._lock:
-            self._bytes += len(picture) - len(self._pictures.pop(key, b""))
-            self._pictures[key] = picture
-            while self._bytes > self._limit:
-                self._bytes -= len(self._pictures.pop(next(iter(self._pictures))))
-
-    def drop(self, name: str) -> None:
-        """Forget a class's pictures: what is removed from the gallery is not shown."""
-        with self._lock:
-            for key in [key for key in self._pictures if key[0] == name]:
-                self._bytes -= len(self._pictures.pop(key))
 
 
 class Removed:

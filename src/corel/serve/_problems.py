@@ -62,11 +62,7 @@ async def _http(_: Request, error: Exception) -> Response:
     if isinstance(error, Refused):
         return refusal(error)
     assert isinstance(error, HTTPException)
-    said = {
-        404: "there is nothing at this address; /v1/docs lists what there is",
-        400: "the body cannot be read as JSON",
-    }
-    response = problem(error.status_code, "http", said.get(error.status_code, str(error.detail)))
+    response = problem(error.status_code, "http", SAID.get(error.status_code, str(error.detail)))
     response.headers.update(error.headers or {})
     return response
 

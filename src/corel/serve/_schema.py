@@ -31,7 +31,7 @@ class Settings(BaseModel):
     token: bool = Field(description="whether clients need a token")
     undo_seconds: float
     limits: LimitSettings
-    encoder: EncoderSettings
+    encoder: EncoderSettings | None = Field(description="null while it is being loaded")
 
 
 class ClassCard(BaseModel):

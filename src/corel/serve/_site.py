@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, TypeVar
 
@@ -25,6 +26,8 @@ from corel.serve._worker import Worker
 
 Value = TypeVar("Value")
 MOST_SEARCHES = 8  # in line; each holds its photos in memory
+# What is answered while the encoder is being loaded: a page shows its classes at once.
+READING = frozenset(("GET", f"/v1/{path}") for path in ("settings", "classes", "exemplars", "thumbnails"))
 MOST_READS = 1_000  # in line; a page asks for a screen of thumbnails at once
 
 
@@ -38,8 +41,9 @@ class Site:
         )
         # Lists and thumbnails do not wait for the encoder.
         self.reader: Worker[Prepared, Scores] = Worker(self.studio.score, waiting=MOST_READS)
-        # A search takes seconds; nobody else waits for it.
+        # Searches and the order of a very large class take seconds; nobody else waits for them.
         self.finder: Worker[Prepared, Scores] = Worker(self.studio.score, waiting=MOST_SEARCHES)
+        self.auditor: Worker[Prepared, Scores] = Worker(self.studio.score, waiting=config.limits.waiting)
         self.draining = False
         self.running = 0
         self.failure: Exception | None = None
@@ -55,26 +59,26 @@ class Site:
     async def running_worker(self) -> AsyncIterator[None]:
         """Load the encoder while the server answers already, and stop its thread in the end."""
         self._decoders = anyio.CapacityLimiter(os.cpu_count() or 1)
-        self.worker.start()
-        self.reader.start()
-        self.finder.start()
+        workers = (self.worker, self.reader, self.finder, self.auditor)
+        for each in workers:
+            each.start()
         opening = asyncio.create_task(self._open())
         yield
         opening.cancel()
-        self.worker.stop(0.5)
-        self.reader.stop(0.5)
-        self.finder.stop(0.5)
+        for each in workers:
+            each.stop(0.5)
 
     async def _open(self) -> None:
         try:
             await self.worker.run(self.studio.open)
+            await self.worker.run(self.studio.warm_up)
         except Exception as error:
             self.failure = error
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Take on a request, or refuse it while the encoder loads or the server stops."""
-        if not self.ready:
+    def at_work(self, *, needs_encoder: bool) -> Iterator[None]:
+        """Take on a request, or refuse it while the server stops, or while the encoder that it needs is loaded."""
+        if self.draining or (needs_encoder and not self.ready):
             state = "is stopping" if self.draining else "is loading its encoder"
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "not-ready", f"the server {state}; try again in a moment")
         self.running += 1
@@ -99,11 +103,11 @@ class Site:
         finally:
             form.close()
 
-    async def prepare(self, form: Form) -> list[Prepared | Skipped]:
+    async def prepare(self, form: Form, *, pictures: bool = False) -> list[Prepared | Skipped]:
         """Decode a form's images, off the event loop, on as many threads as there are cores for all requests."""
         found: list[Prepared | Skipped] = []
         for upload in form.uploads:
-            call = lambda each=upload: self.studio.prepare(each.name, each.file)  # noqa: E731
+            call = partial(self.studio.prepare, upload.name, upload.file, picture=pictures)
             found.append(await anyio.to_thread.run_sync(call, limiter=self._decoders))
         for each in found:
             self.metrics.images.labels("skipped" if isinstance(each, Skipped) else "prepared").inc()
@@ -112,6 +116,10 @@ class Site:
     async def read(self, call: Callable[[], Value]) -> Value:
         """Read from the gallery, off the event loop and beside the encoder."""
         return await self.reader.run(call)
+
+    async def audit(self, call: Callable[[], Value]) -> Value:
+        """Compare exemplars with each other, one class after the other."""
+        return await self.auditor.run(call)
 
     async def find(self, call: Callable[[], Value]) -> Value:
         """Search photos, one request after the other."""
@@ -138,7 +146,7 @@ class Working:
             await self.app(scope, receive, send)
             return
         try:
-            with self.site.at_work():
+            with self.site.at_work(needs_encoder=(scope["method"], scope["path"]) not in READING):
                 await self.app(scope, receive, send)
         except Refused as error:
             await refusal(error)(scope, receive, send)

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from corel import images
-from corel.gallery import Exemplar, Fit, Gallery, Scores
+from corel.gallery import LARGEST_THUMBNAIL, Exemplar, Gallery, Ranked, Scores, thumbnail
 from corel.serve._config import Config
-from corel.serve._memory import Kept, Prepared, Removed, Thumbnails
+from corel.serve._memory import Kept, Prepared, Removed
 from corel.serve._problems import Refused
 
-COVER, COVER_SECONDS = 6, 30.0  # thumbnails on a class's card, and how long they stay
-THUMBNAIL_BYTES = 64_000_000
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+
+COVER = 6  # thumbnails on a class's card
+MOST_RANKED = 4  # classes whose order is kept: a page asks for one class, part by part
 MEASURED = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")  # formats whose head says how large the image is
 
 
@@ -35,6 +37,17 @@ class Card:
     name: str
     exemplars: int
     cover: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """An exemplar without its content, and how well it fits into its class."""
+
+    hash: str
+    source: str
+    enrolled: str
+    score: float
+    odd: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +75,32 @@ class Studio:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._threads = threading.local()
-        self._covers: dict[str, tuple[int, float, tuple[str, ...]]] = {}
-        self._thumbnails = Thumbnails(THUMBNAIL_BYTES)
+        self._backbone: Backbone | None = None
+        self._ranked: dict[str, tuple[list[str], list[Fitting]]] = {}
         self._kept = Kept(config.limits.kept_bytes)
         self._removed = Removed(config.limits.undo_seconds)
+        self.encoder: dict[str, Any] | None = None
         self.ready = threading.Event()
 
     def open(self) -> None:
-        """Open the gallery, load its encoder, and encode once, since kernels are compiled on their first call."""
+        """Open the gallery and load its encoder."""
         create = not self._config.read_only
         self._threads.gallery = Gallery.open(self._config.gallery, self._config.backbone, create=create)
         self._backbone = self.gallery.backbone
-        self.encoder: dict[str, Any] = {
-            "digest": self._backbone.digest[:12],
-            "size": self._backbone.network.input_shape[-1],
-        }
         preparation = self._backbone.preparation
         if not isinstance(preparation, images.Preparation):
             raise ValueError(f"{self._config.gallery} is a gallery of vectors; the studio is for images")
         self._preparation = preparation
-        blank = np.zeros((1, preparation.size, preparation.size, 3), np.uint8)
-        self.gallery.backbone.encode(blank)
+        self.encoder = {"digest": self._backbone.digest[:12], "size": self._backbone.network.input_shape[-1]}
+        self.ready.set()
+
+    def warm_up(self) -> None:
+        """Score once: it reads all classes and compiles kernels, for which the first request would wait."""
+        blank = np.zeros((1, self._preparation.size, self._preparation.size, 3), np.uint8)
         if self.gallery.classes():
             self.gallery.score(blank)
-        self.ready.set()
+        else:
+            self.gallery.backbone.encode(blank)
 
     def close(self) -> None:
         """Release the file in this thread."""
@@ -103,20 +118,29 @@ class Studio:
         found: Gallery = self._threads.gallery
         return found
 
-    def prepare(self, name: str, file: BinaryIO) -> Prepared | images.Skipped:
+    def prepare(self, name: str, file: BinaryIO, *, picture: bool = False) -> Prepared | images.Skipped:
         """Decode one upload to the encoder's size; what cannot be decoded gets its reason."""
         if pixels(file) > self._config.limits.pixels:
             return images.Skipped(name, f"has more than {self._config.limits.pixels:,} pixels")
+        content = file.read()
         try:
-            batch = next(iter(images.stream(file.read(), self._preparation)))
+            batch = next(iter(images.stream(content, self._preparation)))
+            shown = self._picture(content) if picture and not batch.skipped else None
         except MemoryError:
             return images.Skipped(name, "needs more memory than there is")
         if batch.skipped:
             return images.Skipped(name, batch.skipped[0].reason)
         values = batch.values[0]
-        prepared = Prepared(name, _digest(values), values)
+        prepared = Prepared(name, _digest(values), values, shown)
         self._kept.put(prepared)
         return prepared
+
+    def _picture(self, content: bytes) -> bytes | None:
+        """Make a thumbnail of what the encoder sees, but with more pixels."""
+        if self._preparation.size >= LARGEST_THUMBNAIL:
+            return None
+        larger = replace(self._preparation, size=LARGEST_THUMBNAIL, shorter=None)
+        return thumbnail(next(iter(images.stream(content, larger))).values[0])
 
     def recall(self, hashes: Iterable[str]) -> list[Prepared]:
         """Give images that were prepared before; refuse if some are gone, naming them."""
@@ -137,39 +161,41 @@ class Studio:
 
     def enroll(self, name: str, prepared: Sequence[Prepared]) -> set[str]:
         """Add images to a class; gives the hashes that it held before."""
-        before = {each.hash for each in self.gallery.exemplars(name)} if name in self.gallery.classes() else set()
-        self.gallery.enroll(name, _image_set(prepared))
+        before = set(self.gallery.hashes().get(name, ()))
+        pictures = {each.hash: each.picture for each in prepared if each.picture is not None}
+        self.gallery.enroll(name, _image_set(prepared), pictures=pictures)
         return before
 
     def cards(self) -> list[Card]:
         """List the classes."""
-        counts = self.gallery.classes()
-        return [Card(name, count, self._cover(name, count)) for name, count in counts.items()]
+        return [Card(name, len(hashes), tuple(hashes[:COVER])) for name, hashes in self.gallery.hashes().items()]
 
     def sizes(self) -> dict[str, int]:
         """Give each class's number of exemplars."""
         return self.gallery.classes()
 
-    def exemplars(self, name: str) -> list[Exemplar]:
-        """Give a class's exemplars."""
-        self.check_class(name)
-        return self.gallery.exemplars(name)
+    def exemplars(self, name: str, part: slice) -> tuple[list[Exemplar], int]:
+        """Give a part of a class's exemplars in the order of their enrollment, and how many there are."""
+        hashes = self._hashes(name)
+        return self.gallery.exemplars(name, hashes[part]), len(hashes)
 
     def thumbnail(self, name: str, digest: str) -> bytes:
-        """Give an exemplar's picture; reading one reads its class, so that the next are at hand."""
-        found = self._thumbnails.get((name, digest))
-        if found is None:
-            for each in self.exemplars(name):
-                self._thumbnails.put((name, each.hash), each.thumbnail or b"")
-                found = each.thumbnail if each.hash == digest else found
-        if not found:
+        """Give an exemplar's picture."""
+        found = self.gallery.exemplars(name, [digest]) if name in self.gallery.classes() else []
+        if not found or not found[0].thumbnail:
             raise Refused(HTTPStatus.NOT_FOUND, "hash", "there is no picture of such an exemplar")
-        return found
+        return found[0].thumbnail
 
-    def audit(self, name: str) -> list[Fit]:
+    def audit(self, name: str) -> list[Fitting]:
         """Give a class's exemplars with how well they fit, the odd ones first."""
-        self.check_class(name)
-        return self.gallery.audit(name, fits_only=True).fits
+        hashes = self._hashes(name)
+        known = self._ranked.pop(name, None)
+        if known is None or known[0] != hashes:
+            known = hashes, [_fitting(each) for each in self.gallery.ranked(name)]
+        self._ranked[name] = known
+        if len(self._ranked) > MOST_RANKED:
+            del self._ranked[next(iter(self._ranked))]
+        return known[1]
 
     def explain(self, prepared: Prepared, name: str) -> Reasons:
         """Tell which exemplars of a class speak for an image, the most important first."""
@@ -180,11 +206,11 @@ class Studio:
 
     def remove(self, name: str, hashes: Sequence[str]) -> tuple[int, str]:
         """Remove exemplars; gives how many, and a key to put them back with."""
-        chosen = [each for each in self.exemplars(name) if each.hash in set(hashes)]
+        self.check_class(name)
+        chosen = self.gallery.exemplars(name, dict.fromkeys(hashes))
         if len(chosen) < len(set(hashes)):
             raise Refused(HTTPStatus.NOT_FOUND, "hash", f"the class {name!r} does not hold all of these exemplars")
         count = self.gallery.forget(name, [each.hash for each in chosen])
-        self._drop_pictures(name)
         return count, self._removed.put(chosen)
 
     def undo(self, key: str) -> int:
@@ -197,33 +223,32 @@ class Studio:
         """Forget a class, for good; what was removed from it before goes too."""
         self.check_class(name)
         self._removed.drop_class(name)
-        count = self.gallery.forget(name)
-        self._drop_pictures(name)
-        return count
+        return self.gallery.forget(name)
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name."""
         self.check_class(name)
-        count = self.gallery.rename(name, new)
-        self._drop_pictures(name)
-        return count
+        return self.gallery.rename(name, new)
 
-    def _cover(self, name: str, count: int) -> tuple[str, ...]:
-        """Give a card's pictures; another process may change them and keep the number, so not for long."""
-        size, until, cover = self._covers.get(name, (0, 0.0, ()))
-        if size != count or time.monotonic() > until:
-            cover = tuple(each.hash for each in self.gallery.exemplars(name)[:COVER])
-            self._covers[name] = count, time.monotonic() + COVER_SECONDS, cover
-        return cover
-
-    def _drop_pictures(self, name: str) -> None:
-        self._covers.pop(name, None)
-        self._thumbnails.drop(name)
+    def _hashes(self, name: str) -> list[str]:
+        found = self.gallery.hashes()
+        if name not in found:
+            raise _no_class(name)
+        return found[name]
 
     def check_class(self, name: str) -> None:
         """Refuse a class that is not there."""
         if name not in self.gallery.classes():
-            raise Refused(HTTPStatus.NOT_FOUND, "class", f"there is no class {name!r}")
+            raise _no_class(name)
+
+
+def _no_class(name: str) -> Refused:
+    return Refused(HTTPStatus.NOT_FOUND, "class", f"there is no class {name!r}")
+
+
+def _fitting(each: Ranked) -> Fitting:
+    exemplar = each.exemplar
+    return Fitting(exemplar.hash, exemplar.source, exemplar.enrolled, each.score, each.odd)
 
 
 def _image_set(prepared: Sequence[Prepared]) -> images.ImageSet:

@@ -10,6 +10,7 @@ export const RATES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.
 export const board = {
   settings: null,
   classes: [],
+  edition: 0,  // grows with every change of the classes
   rate: RATES.includes(Number(localStorage.getItem(RATE))) ? Number(localStorage.getItem(RATE)) : 0.05,
 
   setRate(rate) {
@@ -18,9 +19,12 @@ export const board = {
     tell("rate");
   },
 
-  /** Read the classes again; whatever depends on them follows. */
+  /** Read the classes again; whatever depends on them follows if they changed. */
   async refresh() {
-    this.classes = await client.classes();
+    const found = await client.classes();
+    if (JSON.stringify(found) === JSON.stringify(this.classes)) return;
+    this.classes = found;
+    this.edition += 1;
     tell("classes");
   },
 

@@ -3,7 +3,7 @@
 import { board } from "./board.js";
 import { support } from "./classes.js";
 import * as client from "./client.js";
-import { attempt, counted, dialog, fileName, h, nameField, thumbnail, toast, whenSeen } from "./dom.js";
+import { attempt, counted, dialog, fileName, h, nameField, shortened, thumbnail, toast, whenSeen } from "./dom.js";
 import { addTo } from "./enroll.js";
 import { chooser } from "./files.js";
 
@@ -12,6 +12,8 @@ export const title = "Class";
 export const under = "classes";
 
 const PAGE = 100;
+const MOST = 500;  // exemplars a request
+const PATIENCE = 300;  // milliseconds after which exemplars are shown before they are compared
 
 export function mount(root, name) {
   const chosen = new Set();
@@ -21,6 +23,8 @@ export function mount(root, name) {
   const picked = h("button", { type: "button", className: "danger", onclick: () => removeChosen() });
   const tray = h("div", { className: "tray", hidden: true }, picked,
     h("button", { type: "button", onclick: () => choose([]) }, "Select none"));
+  const order = h("p", { className: "hint", role: "status" });
+  const odd = h("button", { type: "button", hidden: true, onclick: () => choose(oddOnes()) });
   let total = 0;
   let loading = false;
 
@@ -28,8 +32,35 @@ export function mount(root, name) {
     h("nav", { className: "crumbs", "aria-label": "Back" }, h("a", { href: "#/classes" }, "← All classes")),
     h("div", { className: "head" }, h("h1", {}, name), actions(name)), count,
     board.settings.read_only ? "" : h("div", { className: "zone small" }, h("p", {}, "Add more: drop, paste, or"), chooser(add)),
-    h("p", { className: "hint" }, "Those that fit worst come first, the odd ones are marked. Select and remove what does not belong here."),
-    exemplars, more, tray);
+    h("div", { className: "tools" }, order, board.settings.read_only ? "" : odd), exemplars, more, tray);
+
+  /** Show the class from its beginning: at once as enrolled, and in the order of the audit as soon as that is known. */
+  async function start() {
+    loading = true;
+    const shown = Math.min(MOST, Math.max(PAGE, exemplars.children.length));
+    const audit = client.audit(name, 0, shown).catch(complain);
+    const soon = await Promise.race([audit, new Promise(resolve => setTimeout(resolve, PATIENCE))]);
+    if (!soon) {
+      const enrolled = await client.exemplars(name, 0, shown).catch(() => null);
+      if (enrolled) fill(enrolled, "Comparing the exemplars with each other; those that fit worst will come first.");
+    }
+    const page = await audit;
+    if (page) fill(page, "Those that fit worst come first; the odd ones are marked. Select and remove what does not belong here.");
+    more.hidden = exemplars.children.length >= total;
+    loading = false;
+  }
+
+  function complain(error) {
+    if (error.status === 404) root.replaceChildren(...missing(name));
+    else toast(error.message, { error: true });
+  }
+
+  function fill(page, said) {
+    total = page.total;
+    order.textContent = said;
+    exemplars.replaceChildren(...page.exemplars.map(item));
+    describe();
+  }
 
   async function load() {
     if (loading) return;
@@ -37,13 +68,16 @@ export function mount(root, name) {
     const page = await attempt(() => client.audit(name, exemplars.children.length, PAGE));
     loading = false;
     if (!page) return;
-    total = page.total;
     exemplars.append(...page.exemplars.map(item));
     more.hidden = exemplars.children.length >= total;
     describe();
   }
 
+  const oddOnes = () => [...exemplars.querySelectorAll("li[data-odd] input")].map(box => box.value);
+
   function describe() {
+    odd.hidden = !oddOnes().length;
+    odd.textContent = `Select the ${oddOnes().length} odd`;
     count.replaceChildren(counted(total, "exemplar"), " ", support(total));
     tray.hidden = !chosen.size;
     picked.textContent = `Remove ${counted(chosen.size, "exemplar")}`;
@@ -51,15 +85,15 @@ export function mount(root, name) {
 
   function item(exemplar) {
     const box = h("input", {
-      type: "checkbox", disabled: board.settings.read_only, value: exemplar.hash,
+      type: "checkbox", disabled: board.settings.read_only, value: exemplar.hash, checked: chosen.has(exemplar.hash),
       "aria-label": `Select ${exemplar.source}`, onchange: event => {
         if (event.target.checked) chosen.add(exemplar.hash);
         else chosen.delete(exemplar.hash);
         describe();
       },
     });
-    return h("li", { "data-hash": exemplar.hash }, h("label", {}, box, thumbnail(name, exemplar, { alt: "" }),
-      h("span", { className: "file", title: exemplar.source }, fileName(exemplar.source)),
+    return h("li", { "data-hash": exemplar.hash, "data-odd": exemplar.odd }, h("label", {}, box, thumbnail(name, exemplar, { alt: "" }),
+      h("span", { className: "file", title: exemplar.source }, shortened(fileName(exemplar.source))),
       exemplar.odd ? h("span", { className: "tag odd" }, "odd") : ""));
   }
 
@@ -71,18 +105,19 @@ export function mount(root, name) {
   }
 
   async function removeChosen() {
-    const hashes = [...chosen];
-    const removal = await attempt(() => client.remove(name, hashes));
-    if (!removal) return;
+    const removals = [];
+    await attempt(() => client.remove(name, [...chosen], removals));
     choose([]);
-    toast(`${counted(removal.exemplars, "exemplar")} of ${name} removed.`, {
-      seconds: removal.seconds, action: { label: "Undo", run: () => putBack(removal.undo) },
+    if (!removals.length) return;
+    const count = removals.reduce((sum, each) => sum + each.exemplars, 0);
+    toast(`${counted(count, "exemplar")} of ${name} removed.`, {
+      seconds: removals[0].seconds, action: { label: "Undo", run: () => putBack(removals) },
     });
     await again();
   }
 
-  async function putBack(key) {
-    await client.undo(key);
+  async function putBack(removals) {
+    for (const each of removals) await client.undo(each.undo);
     await again();
   }
 
@@ -93,8 +128,7 @@ export function mount(root, name) {
       return;
     }
     if (!root.isConnected) return;
-    exemplars.replaceChildren();
-    await load();
+    await start();
   }
 
   async function add(files) {
@@ -103,9 +137,14 @@ export function mount(root, name) {
     await again();
   }
 
-  load();
+  start();
   const stop = whenSeen(more, () => { if (!more.hidden) load(); });
   return { leave: stop, accept: board.settings.read_only ? null : add };
+}
+
+function missing(name) {
+  return [h("h1", {}, "There is no such class"), h("p", {}, `Nothing is enrolled as “${name}”.`),
+    h("p", {}, h("a", { href: "#/classes" }, "← All classes"))];
 }
 
 function actions(name) {

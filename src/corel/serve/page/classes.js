@@ -98,12 +98,12 @@ export function newClass(given) {
     go.textContent = files.length ? `Enroll ${counted(files.length, "photo")}` : "Enroll";
     const needed = neededFor(board.rate);
     hint.textContent = files.length && files.length < needed
-      ? `With ${needed} photos or more a rate of ${percent(board.rate)} can be kept; fewer work, but reject nothing.` : "";
+      ? `With ${needed} photos or more the class keeps a rate of ${percent(board.rate)} by itself; fewer work too.` : "";
     const fresh = files.slice(strip.children.length, 60);
     for (const file of fresh) {
-      const image = h("img", { alt: file.name });
-      strip.append(h("li", {}, image));
-      preview(file, 96).then(address => { if (address) image.src = address; });
+      const item = h("li", { title: file.name });
+      strip.append(item);
+      preview(file, 96).then(address => item.append(address ? h("img", { src: address, alt: file.name }) : h("span", {}, "?")));
     }
   }
 

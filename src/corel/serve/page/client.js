@@ -1,6 +1,8 @@
 // The API. Busy answers are tried again; any other error carries the server's sentence.
 
-const PATIENCE = 8;
+const PATIENCE = 8;  // attempts
+const REMOVED = 200;  // exemplars a request
+const LOADING = 120;  // seconds to wait for the encoder
 
 export class Problem extends Error {
   constructor(status, document) {
@@ -28,8 +30,18 @@ async function ask(method, path, { query, body, json } = {}) {
     if (![429, 503].includes(response.status) || attempt === PATIENCE) {
       throw new Problem(response.status, await response.json().catch(() => ({})));
     }
-    await pause(Math.min(0.25 * 2 ** attempt, 4));
+    if (response.status === 503) await ready();
+    else await pause(Math.min(0.25 * 2 ** attempt, 4));
   }
+}
+
+/** Wait until the server takes on work; gives whether it does. */
+export async function ready() {
+  for (const until = Date.now() + 1000 * LOADING; Date.now() < until; await pause(0.5)) {
+    const response = await fetch("/readyz").catch(() => null);
+    if (response?.ok || !response) return Boolean(response);
+  }
+  return false;
 }
 
 function form(files, fields) {
@@ -43,10 +55,16 @@ export const settings = () => ask("GET", "settings");
 export const classes = async () => (await ask("GET", "classes")).classes;
 export const rename = (name, to) => ask("PATCH", "classes", { query: { name }, json: { name: to } });
 export const forget = name => ask("DELETE", "classes", { query: { name } });
+export const exemplars = (name, offset, limit) => ask("GET", "exemplars", { query: { name, offset, limit } });
 export const audit = (name, offset, limit) => ask("GET", "audit", { query: { name, offset, limit } });
 export const enroll = (name, files) => ask("POST", "exemplars", { query: { name }, body: form(files, {}) });
-export const remove = (name, hashes) =>
-  ask("DELETE", "exemplars", { query: [["name", name], ...hashes.map(hash => ["hash", hash])] });
+/** Remove exemplars, in several requests since hashes are in the address; `done` gets each answer, with its key to undo it. */
+export async function remove(name, hashes, done = []) {
+  for (let start = 0; start < hashes.length; start += REMOVED) {
+    const some = hashes.slice(start, start + REMOVED).map(hash => ["hash", hash]);
+    done.push(await ask("DELETE", "exemplars", { query: [["name", name], ...some] }));
+  }
+}
 export const undo = key => ask("POST", "exemplars/undo", { json: { undo: key } });
 let calibration = null;  // the last one, with its key
 
@@ -61,12 +79,3 @@ export async function score(files, hashes = []) {
 export const explain = (file, names) => ask("POST", "explain", { body: form([file], { name: names }) });
 /** Search photos for what `fields` name: a box of the first one, or a class. */
 export const find = async (files, fields) => (await ask("POST", "find", { body: form(files, fields) })).photos;
-
-/** Wait until the encoder is loaded. */
-export async function ready() {
-  for (;;) {
-    const response = await fetch("/readyz").catch(() => null);
-    if (response?.ok) return;
-    await pause(0.5);
-  }
-}

@@ -65,6 +65,12 @@ export function nameField(id, value = "") {
 /** The last part of a path. */
 export const fileName = path => path.split(/[\\/]/).pop() || path;
 
+/** A name of at most so many letters: files of one camera differ at the end. */
+export const shortened = (name, most = 17) => {
+  const letters = [...name];
+  return letters.length > most ? [...letters.slice(0, most >> 2), "…", ...letters.slice((most >> 2) + 1 - most)].join("") : name;
+};
+
 /** A thumbnail of an exemplar, loaded when it comes into sight. */
 export function thumbnail(name, exemplar, settings = {}) {
   const where = new URLSearchParams({ name, hash: exemplar.hash });

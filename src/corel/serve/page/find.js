@@ -36,8 +36,8 @@ export function mount(root) {
     h("div", { className: "zone" }, h("p", {}, "Drop or paste a photo, and others to search, or"), chooser(add)),
     h("div", { className: "tools" }, h("label", { htmlFor: "wanted" }, "Look for "), what, frame, go,
       h("button", { type: "button", onclick: () => clear() }, "Clear")),
-    slider(rate => `places with a p-value above ${percent(rate)} stay in color; inside the marked photo the rate is a guide, not a promise`),
-    grid);
+    h("div", { className: "empty" }, introduction()),
+    slider(rate => `${percent(rate)}: a lower rate keeps more of the photo in color`), grid);
 
   function type() {
     SIDES.forEach((side, i) => { box[side] = Math.max(0, Math.round(Number(fields[i].value) || 0)); });
@@ -67,6 +67,17 @@ export function mount(root) {
   redraw();
   const stop = board.listen(what => { if (what === "rate") redraw(); });
   return { accept: add, leave: () => { stop(); view = null; } };
+}
+
+/** What the section is for, while it is empty. */
+function introduction() {
+  const steps = [
+    ["Drop a photo", "and up to seven others to search."],
+    ["Draw a box", "around a part of a thing, or choose one of your classes."],
+    ["See where it is", "what is like it stays in color, in this photo and in the others."],
+  ];
+  return [h("h2", {}, "Where is this thing?"),
+    h("ol", {}, steps.map(([what, why]) => h("li", {}, h("b", {}, what), h("span", {}, why))))];
 }
 
 /** What was found belongs to another question. */

@@ -67,18 +67,30 @@ function takeDrops() {
   });
 }
 
+/** Say beside the gallery's name that the encoder is not there yet: classes can be looked at meanwhile. */
+async function awaitEncoder() {
+  const note = document.getElementById("state");
+  note.textContent = "loading the encoder…";
+  note.textContent = (await client.ready()) ? "" : "the encoder is not loaded";
+}
+
 async function begin() {
-  await client.ready();
   board.settings = await client.settings();
   await board.refresh();
   const kind = board.settings.read_only ? " (read-only)" : "";
   document.getElementById("where").textContent = board.settings.gallery + kind;
   document.body.classList.toggle("read-only", board.settings.read_only);
+  if (board.settings.token) {
+    document.querySelector(".bar").append(h("form", { method: "post", action: "/logout" }, h("button", { type: "submit", className: "link" }, "Log out")));
+  }
   tabs.replaceChildren(...SECTIONS.filter(each => !each.under)
     .map(each => h("a", { href: `#/${each.id}`, "data-id": each.id }, each.title)));
   addEventListener("hashchange", () => { show(); main.focus({ preventScroll: true }); });
   takeDrops();
+  // Another server, or the command line, may have changed the gallery meanwhile.
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) attempt(() => board.refresh()); });
   show();
+  if (!board.settings.encoder) awaitEncoder();
 }
 
 begin().catch(error => {

@@ -3,30 +3,21 @@
 import { board } from "./board.js";
 import * as client from "./client.js";
 import { saveCsv } from "./csv.js";
-import { attempt, counted, dialog, fileName, h, nameField, percent, shownP, toast } from "./dom.js";
+import { attempt, counted, dialog, h, nameField, percent, toast } from "./dom.js";
 import { decide } from "./decide.js";
 import { chooser, portions, preview } from "./files.js";
+import { drawCard, pill, VERDICTS } from "./photo.js";
 import { slider } from "./rate.js";
-import { explain } from "./why.js";
 
 export const id = "recognize";
 export const title = "Recognize";
 
-export const VERDICTS = {
-  known: { label: "Known", sign: "✓" },
-  unsure: { label: "Unsure", sign: "?" },
-  stranger: { label: "Stranger", sign: "✕" },
-  "not a photograph": { label: "Not a photograph", sign: "∅" },
-  unreadable: { label: "Unreadable", sign: "!" },
-  waiting: { label: "Waiting", sign: "…" },
-};
 const SORTS = {
   added: ["as added", (a, b) => a.number - b.number],
   p: ["p-value, lowest first", (a, b) => rank(a) - rank(b)],
   class: ["class", (a, b) => likely(a).localeCompare(likely(b)) || rank(b) - rank(a)],
   name: ["file name", (a, b) => a.name.localeCompare(b.name, undefined, { numeric: true })],
 };
-const SHOWN = 3;  // candidates on a card
 const HASHES = 500;  // a request
 
 // Photos stay while the page is open, also when another section is shown.
@@ -35,6 +26,7 @@ const selected = new Set();
 let filter = "all";
 let sort = "added";
 let next = 0;
+let edition = 0;  // of the classes that the photos were scored against
 let view = null;
 
 const rank = photo => photo.scores?.known ?? -1;
@@ -46,14 +38,16 @@ export function mount(root) {
   const order = h("select", { "aria-label": "Sort by", onchange: event => { sort = event.target.value; arrange(); } },
     Object.entries(SORTS).map(([key, [label]]) => h("option", { value: key, selected: key === sort }, label)));
   const tray = h("div", { className: "tray", hidden: true });
-  const tools = h("div", { className: "tools" }, chips, h("label", { className: "sort" }, "Sort ", order),
+  const tools = h("div", { className: "tools" }, chips, h("div", { className: "actions" },
+    h("label", { className: "sort" }, "Sort ", order),
+    h("button", { type: "button", onclick: () => choose(photos.filter(shown)) }, "Select all"),
     h("button", { type: "button", onclick: () => saveCsv(photos.filter(shown), board.rate) }, "Download CSV"),
-    h("button", { type: "button", onclick: clear }, "Clear"));
+    h("button", { type: "button", onclick: () => take([...photos]) }, "Clear")));
   root.append(
     h("div", { className: "head" }, h("h1", {}, "Recognize")),
     h("div", { className: "zone" }, h("p", {}, "Drop or paste photos here, or"), chooser(add)),
     slider(rate => `${percent(rate)}: at most about 1 in ${Math.round(1 / rate)} photos of known things is called a stranger`),
-    tools, grid, tray);
+    tools, h("div", { className: "empty" }, introduction()), grid, tray);
 
   function arrange() {
     const found = photos.filter(shown).sort(SORTS[sort][1]);
@@ -84,16 +78,31 @@ export function mount(root) {
     tray.replaceChildren(h("span", {}, counted(selected.size, "photo")), ...(board.settings.read_only ? [] : [
       h("button", { type: "button", className: "primary", onclick: () => putInto([...selected]) }, "Put into a class…")]),
     h("button", { type: "button", onclick: () => { take([...selected]); } }, "Take off the list"),
-    h("button", { type: "button", onclick: selectNone }, "Select none"));
+    h("button", { type: "button", onclick: () => choose([]) }, "Select none"));
   }
 
   view = { arrange, drawTray };
   arrange();
+  if (edition !== board.edition) rescore();
   const stop = board.listen(what => {
     if (what === "rate") { photos.forEach(redecide); arrange(); }
     else rescore();
   });
   return { accept: add, leave: () => { stop(); view = null; } };
+}
+
+/** What the section is for, while it is empty. */
+function introduction() {
+  if (!board.classes.length) {
+    return [h("h2", {}, "Nothing is enrolled yet"), h("p", {}, "A photo is compared with your classes. Make the first one: "),
+      h("p", {}, h("a", { href: "#/classes" }, "Go to the classes"))];
+  }
+  const verdicts = [
+    ["known", "it looks like one class alone"], ["unsure", "it could be one of several"], ["stranger", "it is none of your classes"],
+    ["not a photograph", "blank, flat or noise"],
+  ];
+  return [h("h2", {}, "What is on a new photo?"), h("p", {}, "Drop photos anywhere on this page. Each gets one of four verdicts:"),
+    h("ul", { className: "legend" }, verdicts.map(([key, why]) => h("li", {}, pill(key), ` ${why}`)))];
 }
 
 const shown = photo => filter === "all" || photo.verdict === filter;
@@ -105,6 +114,7 @@ async function add(files) {
     return;
   }
   const fresh = files.map(make);
+  edition = board.edition;
   photos.push(...fresh);
   view?.arrange();
   await scoreFiles(fresh);
@@ -161,6 +171,7 @@ function redecide(photo, always = false) {
 
 /** Score everything again after the classes changed; what the server has forgotten is sent again. */
 async function rescore() {
+  edition = board.edition;
   const known = photos.filter(photo => photo.hash);
   if (!board.classes.length) return;
   for (let start = 0; start < known.length; start += HASHES) {
@@ -189,56 +200,12 @@ async function scoreKept(some, hashes) {
   some.forEach(photo => assign(photo, byHash.get(photo.hash), answer));
 }
 
-/** Draw a photo's card anew. */
 function draw(photo) {
-  const { label, sign } = VERDICTS[photo.verdict];
-  const box = h("input", {
-    type: "checkbox", checked: selected.has(photo), "aria-label": `Select ${photo.name}`,
-    onchange: event => { selected[event.target.checked ? "add" : "delete"](photo); view?.drawTray(); },
+  drawCard(photo, {
+    selected: selected.has(photo),
+    select: on => { selected[on ? "add" : "delete"](photo); view?.drawTray(); },
+    putInto: name => (name === undefined ? putInto([photo]) : correct([photo], name)),
   });
-  const why = h("button", {
-    type: "button", className: "link", "aria-label": `Why? ${photo.name}`, onclick: () => explain(photo),
-  }, "Why?");
-  photo.element.dataset.verdict = photo.verdict;
-  photo.element.replaceChildren(
-    h("label", { className: "picture" }, box, photo.picture),
-    h("div", { className: "line" },
-      h("p", { className: `verdict ${photo.verdict.replaceAll(" ", "-")}` }, h("span", { "aria-hidden": "true" }, sign), ` ${label}`),
-      photo.decision ? why : ""),
-    h("p", { className: "answer" }, answer(photo)),
-    photo.scores?.enrolled.length ? h("p", { className: "hint" }, `already enrolled as ${photo.scores.enrolled.join(", ")}`) : "",
-    photo.decision ? h("ul", { className: "candidates" }, candidates(photo)) : "",
-    h("p", { className: "file", title: photo.name }, fileName(photo.name)));
-}
-
-function answer(photo) {
-  if (photo.verdict === "unreadable") return photo.reason;
-  if (!photo.decision) return "…";
-  const { verdict, set, likeliest } = photo.decision;
-  if (verdict === "known") return photo.classes[set[0]];
-  if (verdict === "stranger") return "none of the classes";
-  if (verdict !== "unsure") return "blank, noise or the like";
-  return set.length ? `one of ${set.length} classes` : `perhaps ${photo.classes[likeliest]}`;
-}
-
-/** The classes in question with their p-values, each with a button that puts the photo there. */
-function candidates(photo) {
-  const { set, order, p: ps } = photo.decision;
-  const rows = order.slice(0, Math.max(2, Math.min(set.length, SHOWN))).map(index => {
-    const name = photo.classes[index];
-    const p = ps[index];
-    return h("li", { className: p > board.rate ? "could" : "rejects" }, h("span", { className: "name", title: name }, name),
-      h("span", { className: "p", title: "p-value" }, shownP(p)), plus(`Put ${photo.name} into ${name}`, () => correct([photo], name)));
-  });
-  const others = set.length > SHOWN ? `and ${set.length - SHOWN} more` : "another class";
-  if (board.settings.read_only && set.length <= SHOWN) return rows;
-  return [...rows, h("li", { className: "rejects" }, h("span", { className: "name" }, others), h("span", {}),
-    plus(`Put ${photo.name} into another class`, () => putInto([photo])))];
-}
-
-function plus(label, run) {
-  if (board.settings.read_only) return "";
-  return h("button", { type: "button", className: "plus", "aria-label": label, title: label, onclick: run }, "+");
 }
 
 /** Ask for the class that photos belong to. */
@@ -259,15 +226,17 @@ function putInto(some) {
 /** Make photos exemplars of a class; everything is decided anew. */
 async function correct(some, name) {
   const added = [];
+  let answered = false;
   for (const portion of portions(some.map(photo => photo.file), board.settings.limits)) {
     const outcome = await attempt(() => client.enroll(name, portion));
-    if (!outcome) return;
+    if (!outcome) break;
+    answered = true;
     added.push(...outcome.files.filter(file => file.outcome === "added").map(file => file.hash));
   }
   const what = some.length === 1 ? some[0].name : counted(some.length, "photo");
   if (added.length) {
     toast(`${what} put into ${name}.`, { action: { label: "Undo", run: () => takeBack(name, added) } });
-  } else toast(`${name} holds ${what} already.`);
+  } else if (answered) toast(`${name} holds ${what} already.`);
   selected.clear();
   await attempt(() => board.refresh());
 }
@@ -279,18 +248,16 @@ async function takeBack(name, hashes) {
 
 function take(some) {
   for (const photo of some) photos.splice(photos.indexOf(photo), 1);
-  selectNone();
+  choose([]);
 }
 
-function clear() {
-  take([...photos]);
-}
-
-function selectNone() {
+/** Select these photos and no others. */
+function choose(some) {
   selected.clear();
+  some.forEach(photo => selected.add(photo));
   for (const photo of photos) {
     const box = photo.element.querySelector("input");
-    if (box) box.checked = false;
+    if (box) box.checked = selected.has(photo);
   }
   view?.arrange();
 }

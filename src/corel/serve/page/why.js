@@ -1,7 +1,7 @@
 // Why: the exemplars that speak for a photo, beside it; for the likeliest class and for the runner-up.
 
 import * as client from "./client.js";
-import { attempt, dialog, fileName, h, shownP, thumbnail } from "./dom.js";
+import { attempt, dialog, fileName, h, shortened, shownP, thumbnail } from "./dom.js";
 
 const SHOWN = 12;
 
@@ -16,24 +16,25 @@ export async function explain(photo) {
   box.classList.add("wide");
   box.addEventListener("close", () => URL.revokeObjectURL(address));
   const found = await attempt(() => client.explain(photo.file, names));
-  if (found) columns.replaceChildren(...found.classes.map(column));
+  if (found) columns.replaceChildren(...found.classes.map((reasons, i) => column(reasons, i ? "runner-up" : "likeliest")));
   else box.close();
 }
 
-function column(reasons) {
+function column(reasons, role) {
   const strongest = reasons.voters[0]?.share ?? 1;
   const voters = reasons.voters.slice(0, SHOWN).map(voter => {
     const meter = h("meter", { min: 0, max: strongest, value: voter.share, "aria-label": "Weight" });
-    return h("li", {}, thumbnail(reasons.name, voter), meter, h("span", { className: "file", title: voter.source }, fileName(voter.source)));
+    return h("li", {}, thumbnail(reasons.name, voter), meter, h("span", { className: "file", title: voter.source }, shortened(fileName(voter.source), 13)));
   });
   return h("section", {}, h("h3", {}, reasons.name),
-    h("p", { className: "numbers" }, `p ${shownP(reasons.p_value)}`),
+    h("p", { className: "numbers" }, `${role}, p ${shownP(reasons.p_value)}`),
     h("p", {}, sentence(reasons)),
     h("ul", { className: "voters", "aria-label": `Exemplars of ${reasons.name}, the most important first` }, voters));
 }
 
 function sentence({ voters, exemplars }) {
   if (!voters.length) return `None of its ${exemplars} exemplars is like this photo.`;
+  if (voters.length === exemplars && exemplars > SHOWN) return `The most important of its ${exemplars} exemplars:`;
   const rest = voters.length > SHOWN ? ` The ${SHOWN} most important:` : "";
   return `${voters.length} of its ${exemplars} exemplars speak for this photo.${rest}`;
 }
