@@ -24,6 +24,7 @@ from experiments.render import (
     methods,
     overview,
     speed,
+    studio,
     tables,
     upkeep,
     verdicts,
@@ -34,7 +35,7 @@ from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "reproduction").glob("*.md"))
-NAMED = ("find.md", "encoders.md", "verdicts.md", "rate.md", "clean.md", "watch.md", "reproduction.md")
+NAMED = ("find.md", "encoders.md", "verdicts.md", "rate.md", "clean.md", "watch.md", "studio.md", "reproduction.md")
 DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in NAMED), *PAGES)
 
 
@@ -61,7 +62,7 @@ TABLES: dict[str, Callable[[], str]] = {
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
         benefit.benefit, front.accuracy, front.gain, front.found, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
-        speed.means, speed.many, speed.encoding,
+        speed.means, speed.many, speed.encoding, studio.studio, studio.serving,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -77,6 +77,6 @@ def test_the_page_begins_with_what_is_recognized(recognized: Recognized, tmp_pat
 
 def test_the_demo_ends_with_lines_to_type() -> None:
     lines = _demo._next_lines(Path("my demo/demo.gallery"))
-    assert [line.split()[1] for line in lines[:2]] == ["enroll", "serve"]
-    assert "ConnectivityLoss" in lines[2]
-    assert "'my demo/demo.gallery'" in lines[1]
+    assert [lines[i].split()[1] for i in (0, 2)] == ["enroll", "serve"]
+    assert "ConnectivityLoss" in lines[1]
+    assert "'my demo/demo.gallery'" in lines[2]

@@ -67,20 +67,21 @@ def _show_photos(console: Console, out: Path, *, quiet: bool) -> None:
     why = photos.explain(recognized)
     pair = page.train_pair(progress=not quiet)
     written = page.write_page(out / "report.html", found, recognized, why, pair, rate=RATE)
-    console.print(f"The page, to open in a browser: {written}\n\nTry next:", markup=False, soft_wrap=True)
+    console.print(f"The page, to open in a browser: {written}", markup=False, soft_wrap=True)
+    console.print(photos.CREDIT, style="dim", markup=False, soft_wrap=True)
+    console.print("\nTry next your own folder, the loss, or the studio on this gallery:")
     for line in _next_lines(recognized.gallery):
         console.print(f"  {line}", markup=False, soft_wrap=True)
-    console.print(f"\n{photos.CREDIT}", style="dim", markup=False, soft_wrap=True)
 
 
 def _next_lines(gallery: Path) -> list[str]:
-    """Three lines to type: your own folder, the page, the loss for your own training loop."""
+    """Three lines to type: your own folder, the loss for your own training loop, and last the page on this gallery."""
     program = _program()
     python = "python" if program == "corel" else shlex.quote(sys.executable)
     return [
         f"{program} enroll my.gallery cat ~/photos/cats && {program} score my.gallery ~/photos/new",
-        f"{program} serve {shlex.quote(str(gallery))} --open",
         f'{python} -c "import corel; help(corel.ConnectivityLoss)"',
+        f"{program} serve {shlex.quote(str(gallery))} --open",
     ]
 
 
