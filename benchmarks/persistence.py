@@ -3,7 +3,7 @@
 ``python -m benchmarks.persistence`` repeats the paper's runtime study (appendix: unit Gaussian in R^10, L1,
 complex construction included), times the topology of one training step and measures peak memory, and writes
 ``benchmarks/results/persistence.json`` and ``docs/figures/runtime.*``. ``--large`` adds b = 10,000;
-``--machine NAME`` writes ``persistence-NAME.json`` and no figure, beside what another machine gave;
+``--until 1024`` ends there, in some minutes; ``--machine NAME`` writes ``persistence-NAME.json`` and no figure, beside what another machine gave;
 ``--quick`` takes a minute, shows that everything runs, judges and writes nothing.
 """
 
@@ -14,7 +14,7 @@ import functools
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,14 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--large", action="store_true", help="go on to b = 10,000 (about half an hour in all)")
+    parser.add_argument("--until", type=int, default=LARGE, metavar="POINTS", help="the largest cloud to time")
     parser.add_argument("--quick", action="store_true", help="small clouds, three repetitions, no files")
     parser.add_argument("--machine", metavar="NAME", help="record this machine's numbers under a name of their own")
     arguments = parser.parse_args()
     plan = Plan()
     if arguments.large:
         plan = Plan(sizes=(*plan.sizes, LARGE))
+    plan = replace(plan, sizes=tuple(b for b in plan.sizes if b <= arguments.until))
     if arguments.quick:
         plan = Plan(sizes=plan.sizes[:4], repetitions=3, epochs=2)
     start, out = time.perf_counter(), Console(width=max(110, Console().width))
