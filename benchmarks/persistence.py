@@ -3,8 +3,8 @@
 ``python -m benchmarks.persistence`` repeats the paper's runtime study (appendix: unit Gaussian in R^10, L1,
 complex construction included), times the topology of one training step and measures peak memory, and writes
 ``benchmarks/results/persistence.json`` and ``docs/figures/runtime.*``. ``--large`` adds b = 10,000;
-``--until 1024`` ends there, in some minutes; ``--machine NAME`` writes ``persistence-NAME.json`` and no figure, beside what another machine gave;
-``--quick`` takes a minute, shows that everything runs, judges and writes nothing.
+``--until 1024`` ends there, in some minutes; ``--machine NAME`` writes ``persistence-NAME.json`` and no figure, beside
+what another machine gave; ``--quick`` takes a minute, shows that everything runs, judges and writes nothing.
 """
 
 from __future__ import annotations
