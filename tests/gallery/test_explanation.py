@@ -12,10 +12,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from corel.gallery import Explanation, Gallery
-from corel.gallery._comparison import Comparison, compare
+from corel.gallery import Explanation, Gallery, Scores, rows_of
+from corel.gallery._comparison import Comparison, compare, compared_classes
 from corel.gallery._store import Exemplar
-from corel.oneclass import ClassBank
+from corel.oneclass import Calibration, ClassBank
 
 from .test_gallery import colored, make_backbone
 
@@ -59,6 +59,22 @@ def test_the_class_asked_about_stands_beside_the_likeliest(gallery: Gallery) -> 
     assert found.score == gallery.score(colored(0, 1, 9)).scores[0, 0]
     with pytest.raises(ValueError, match="no class 'violet'"):
         gallery.explain(colored(0, 1, 9), "violet")
+
+
+def test_where_the_likeliest_class_rules_an_image_out_the_class_that_is_left_comes_first() -> None:
+    """Members of a tight class are so alike that a point close to it is none, while a wide class takes it."""
+    rng = np.random.default_rng(0)
+    tight, wide = rng.normal(0, 0.02, (40, 2)), rng.normal([6, 0], 3, (40, 2))
+    bags = [np.asarray(each, np.float32) for each in (tight, wide)]
+    bank = ClassBank.of(bags, branches=1, radius=3.0, background=rng.normal(3, 4, (80, 2)), method="contrast")
+    point = np.array([[0.5, 0]], np.float32)
+    scores = Scores.of(bank, Calibration.of(bank), point, images=["new"], classes=("tight", "wide"))
+    (verdict,) = scores.decide(0.05)
+    assert (verdict.verdict, verdict.classes, verdict.likeliest) == ("known", ("wide",), "tight")
+    assert compared_classes(scores, verdict, None) == {1: "named by the verdict", 0: "the likeliest, ruled out"}
+    assert compared_classes(scores, verdict, "tight") == {0: "the likeliest", 1: "the runner-up"}
+    assert [row.name for row in rows_of(scores, [verdict], 0.05)] == ["wide"]
+    assert [row.name for row in rows_of(scores, [verdict], 0.05, every=True)] == ["wide", "tight"]
 
 
 def test_only_the_expert_reads_of_branches_and_radii(gallery: Gallery) -> None:

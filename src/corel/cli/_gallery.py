@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._terminal import console, printable
+from corel._terminal import console, counted, printable
 from corel.cli._inputs import named_files
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 from corel.cli._resolution import remark_on_large_photos
-from corel.cli._rows import Format, outputs, row_writer
+from corel.cli._rows import NOT_A_PHOTOGRAPH, Format, outputs, row_writer
 from corel.cli._scale import (
     Address,
     Engine,
@@ -40,7 +40,6 @@ Images = Annotated[
 ]
 PANEL = "Gallery"
 LONGEST_POSITION = 6  # digits from which on a number is the beginning of a hash
-NOT_A_PHOTOGRAPH = "not a photograph"
 
 
 def register(app: typer.Typer) -> None:
@@ -175,8 +174,8 @@ def score(
     report_skipped(skipped)
     if blank and not quiet:
         console().print(
-            f"{blank:,} blank, flat or noise frames; of real images at most 1% is called that, in addition to the rate "
-            "(--no-photographs turns it off)",
+            f"{counted(blank, 'blank, flat or noise frame')}; of real images at most 1% is called that, in addition "
+            "to the rate (--no-photographs turns it off)",
             markup=False,
         )
     if fail_on_outlier and (outliers or skipped):
@@ -201,7 +200,9 @@ def _held_out(gallery: Gallery, rate: float, confidence: float, *, quiet: bool) 
 def explain(
     gallery: GalleryFile,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="The image in question, or a file of one vector.")],
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The class; default: the likeliest.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The class; default: the first that the verdict names.")
+    ] = None,
     out: Annotated[Path, typer.Option(dir_okay=False, help="The picture to write, .png, .svg or .pdf.")] = Path(
         "explanation.png"
     ),

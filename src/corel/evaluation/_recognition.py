@@ -126,7 +126,7 @@ def _known(
     scores = Scores.joined(list(judged.values()))
     truth = [name for name, each in judged.items() for _ in each.images]
     verdicts, sets = scores.decide(rate), scores.prediction_sets(rate)
-    taken = [each.verdict if each.is_outlier else each.likeliest for each in verdicts]
+    taken = [each.verdict if each.is_outlier else each.best for each in verdicts]
     return {
         "known": len(truth),
         "top_1": float(np.mean([each.likeliest == name for each, name in zip(verdicts, truth, strict=True)])),

@@ -27,7 +27,8 @@ class Comparison:
         votes: float64 ``[m]``, what each exemplar adds to the likeness of the item; none is below zero.
         members: float64 ``[m]``, what all other exemplars together add to the likeness of each exemplar.
         p_value: for "of this class".
-        role: "the likeliest" class, "the runner-up", or the one "asked about".
+        role: "the likeliest" class, "the runner-up", the one "asked about", or "named by the verdict" where the
+            likeliest is "ruled out".
 
     """
 
@@ -54,13 +55,16 @@ class Comparison:
         return [(self.exemplars[i], float(self.votes[i] / self.total)) for i in order if self.votes[i] > 0]
 
 
-def compared_classes(scores: Scores, name: str | None) -> dict[int, str]:
-    """Number the classes to show, with their roles: the one asked about or the likeliest, and the next."""
+def compared_classes(scores: Scores, verdict: Verdict, name: str | None) -> dict[int, str]:
+    """Number the classes to show, with their roles: the one asked about or the verdict's first, and the next."""
     likeliest, *others = np.argsort(-scores.likeness[0], kind="stable").tolist()
-    asked = likeliest if name is None else scores.classes.index(name)
+    asked = scores.classes.index(verdict.best if name is None else name)
     if asked == likeliest:
         return {likeliest: "the likeliest", **dict.fromkeys(others[:1], "the runner-up")}
-    return {asked: "asked about", likeliest: "the likeliest"}
+    # Members of the likeliest class may fit so well that it rules the image out, and the next class does not.
+    ruled_out = bool(verdict.classes) and verdict.likeliest not in verdict.classes
+    role = "named by the verdict" if scores.classes[asked] == verdict.best else "asked about"
+    return {asked: role, likeliest: "the likeliest, ruled out" if ruled_out else "the likeliest"}
 
 
 def compare(

@@ -26,14 +26,14 @@ def explained(
     exemplars_of: Callable[[Kept, int], list[Exemplar]],
 ) -> Explanation:
     """Explain the one image of a batch from its content `value` and its scores."""
-    bank = bank_for(kept.bank, batch.in_background)
+    bank, verdict = bank_for(kept.bank, batch.in_background), scores.decide(rate)[0]
     sides = tuple(
         compare(bank, batch.rows, c, exemplars_of(kept, c), scores.p_values[0, c].item(), role)
-        for c, role in compared_classes(scores, name).items()
+        for c, role in compared_classes(scores, verdict, name).items()
     )
     index = kept.names.index(sides[0].name)
     (votes,) = bank.explain(batch.rows, index)
     return Explanation(
         scores.images[0], value, sides[0].name, sides[0].exemplars, votes,
-        scores.scores[0, index].item(), sides[0].p_value, scores.decide(rate)[0], sides,
+        scores.scores[0, index].item(), sides[0].p_value, verdict, sides,
     )  # fmt: skip

@@ -340,7 +340,7 @@ class Gallery:
         return self.score(images).prediction_sets(rate)
 
     def explain(self, image: Any, name: str | None = None, rate: float = 0.05) -> Explanation:
-        """Show what the exemplars of a class (default: the likeliest) add to its score for an image.
+        """Show what the exemplars of a class (default: the verdict's first) add to its score for an image.
 
         Beside it stands the likeliest other class. `rate` is that of the verdict.
         """

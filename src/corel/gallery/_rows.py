@@ -10,10 +10,10 @@ from corel.gallery._verdicts import Verdict
 
 
 def rows_of(scores: Scores, verdicts: Sequence[Verdict], rate: float, *, every: bool = False) -> Iterator[Row]:
-    """Give a row for each image's likeliest class, or for `every` class in the order of the verdict."""
-    p_values = scores.set_p_values(rate)
-    order = scores.ranking(rate) if every else scores.likeness.argmax(axis=1)[:, None]
+    """Give a row for the first class that each verdict names, or for `every` class in the order of the verdict."""
+    p_values, numbered = scores.set_p_values(rate), {name: c for c, name in enumerate(scores.classes)}
+    ranking = scores.ranking(rate) if every else None
     for i, verdict in enumerate(verdicts):
-        for c in order[i]:
+        for c in [numbered[verdict.best]] if ranking is None else ranking[i]:
             numbers = verdict.p_value, float(p_values[i, c]), float(scores.scores[i, c])
             yield Row(verdict.image, verdict.verdict, verdict.classes, scores.classes[c], *numbers, verdict.note)

@@ -40,6 +40,11 @@ class Verdict:
         return self.verdict not in ("known", "unsure")
 
     @property
+    def best(self) -> str:
+        """The first class that the verdict names; the likeliest where it names none."""
+        return self.classes[0] if self.classes else self.likeliest
+
+    @property
     def note(self) -> str:
         """What else to know of the image, or nothing."""
         return f"already enrolled as {' and '.join(self.enrolled)}" if self.enrolled else ""
