@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments._lib.choice import EXEMPLARS, choose, judged, takes_over
 from experiments._lib.names import title
-from experiments._lib.parts import is_complete, results
+from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
 from experiments.render.sections import not_measured, section, to_run
@@ -29,10 +29,9 @@ def methods(records: Path = RESULTS) -> str:
 
 
 def folds(records: Path = RESULTS) -> str:
-    """AUC of the scores by number of exemplars, mean of CIFAR-10's and CIFAR-100's folds; then the best settings."""
-    if not is_complete("cosine_folds", records):
+    """AUC of the scores by number of exemplars, mean of the folds that were measured; then the best settings."""
+    if not (sets := _of_encoder("default", records)):
         return to_run("cosine_folds")
-    sets = _of_encoder("default", records)
     compared = [_mean_row(name, sets, "methods", name) for name in ("count", "contrast", "cosine")]
     tables = [each["candidates"] for each in sets]
     chosen, ordered = choose(tables), sorted(tables[0], key=lambda name: -judged(tables, name))
@@ -41,21 +40,23 @@ def folds(records: Path = RESULTS) -> str:
     best = max((name for name in ordered if "Ledoit" in name), key=lambda name: judged(tables, name))
     tried += [_mean_row(name, sets, "candidates", name) for name in [best] if best not in ordered[: SHOWN - 1]]
     table = markdown(["AUC on folds, by exemplars", *map(str, EXEMPLARS)], compared + tried)
-    return f"{table}\n\n{_from(takes_over([each['methods'] for each in sets]))}"
+    return "\n\n".join(
+        [table, _from(takes_over([each["methods"] for each in sets])), *not_measured("cosine_folds", records)]
+    )
 
 
 def on_latents(records: Path = RESULTS) -> str:
     """The same scores on the latents of the paper's encoder."""
-    if not is_complete("cosine_folds", records):
+    if not (sets := _of_encoder("tiny-imagenet-16x10", records)):
         return to_run("cosine_folds")
-    sets = _of_encoder("tiny-imagenet-16x10", records)
     rows = [_mean_row(name, sets, "methods", name) for name in sets[0]["methods"]]
     table = markdown(["AUC on folds, by exemplars", *map(str, EXEMPLARS)], rows)
     return f"{table}\n\n{_from(takes_over([each['methods'] for each in sets]))}"
 
 
 def _of_encoder(name: str, records: Path) -> list[dict[str, Any]]:
-    return [found for part, found in results("cosine_folds", records).items() if part.endswith(f", {name}")]
+    found = results("cosine_folds", records) if (records / "cosine_folds.json").exists() else {}
+    return [each for part, each in found.items() if part.endswith(f", {name}")]
 
 
 def _mean_row(said: str, sets: list[dict[str, Any]], part: str, name: str) -> Row:
@@ -85,7 +86,7 @@ def copies_seen(records: Path = RESULTS) -> str:
 
 def seen(records: Path = RESULTS) -> str:
     """AUC by views, on folds."""
-    if not is_complete("views", records):
+    if not (records / "views.json").exists():
         return to_run("views")
     found, counts = results("views", records), read("views", records)["config"]["views"]
     header = [f"{title(name)}, m = {m}" for name, by in found.items() for m in by["whole"]]
@@ -93,4 +94,5 @@ def seen(records: Path = RESULTS) -> str:
         [view, str(count), *(f"{value:.3f}" for by in found.values() for value in by[view].values())]
         for view, count in counts.items()
     ]
-    return markdown(["AUC of the cosine score, on folds", "encodings", *header], rows)
+    table = markdown(["AUC of the cosine score, on folds", "encodings", *header], rows)
+    return "\n\n".join([table, *not_measured("views", records)])
