@@ -7,6 +7,7 @@ file or a test.
 from __future__ import annotations
 
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -121,4 +122,5 @@ def drawn(text: object, most: int = 60) -> str:
 def exported(text: str) -> str:
     """Make foreign text fit for a CSV cell: a spreadsheet runs what begins like a formula, unless quoted."""
     clean = printable(text)
-    return f"'{clean}" if clean.startswith(("=", "+", "-", "@")) else clean
+    begins = unicodedata.normalize("NFKC", clean[:1])  # some spreadsheets read full-width signs, too
+    return f"'{clean}" if begins in ("=", "+", "-", "@") else clean

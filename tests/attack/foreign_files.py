@@ -295,10 +295,10 @@ FOREIGN_FILES: dict[str, Attacked] = {
         "a.onnx", small_graph.content, _wrapped_graph,
         ("corel.encoders.graph.read", "corel.encoders.graph._parsed", "corel.encoders.pretrained.start"),
     ),
-    "weights, torch": Attacked("w.pt", _torch_weights, _weights, ("corel.encoders.stock._load_weights",)),
+    "weights, torch": Attacked("w.pt", _torch_weights, _weights, ("corel.encoders.stock._read_weights",), share=0.02),
     "weights, safetensors": Attacked(
         "w.safetensors", lambda: safetensors.torch.save(dict(_linear().state_dict())), _weights,
-        ("corel.encoders.stock._load_weights",),
+        ("corel.encoders.stock._read_weights",),
     ),
     "form of the server": Attacked(
         "body", lambda: _form()[0], _read_form, ("corel.serve._uploads._parser", "corel.serve._studio.pixels")

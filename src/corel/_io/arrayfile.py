@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel._io.regular import open_regular
+from corel._terminal import shown
 
 LABELLED = ("train_features", "train_labels", "test_features", "test_labels")
 
-
+# Deflate makes a thousandth of zeros, and about a tenth of the emptiest pictures.
+UNPACKED, TIMES = 256 << 20, 100
 # What numpy and zipfile raise for a file that is not what it claims to be.
 _BROKEN = (
     ValueError, EOFError, OSError, LookupError, TypeError, AttributeError, SyntaxError, OverflowError, MemoryError,
@@ -49,7 +51,13 @@ class _Entries(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         member = self._names[name]
         with _sentences(self._path), zipfile.ZipFile(self._path) as archive, archive.open(member) as file:
-            return _read(file, archive.getinfo(member).file_size)
+            entry = archive.getinfo(member)
+            if entry.file_size > max(UNPACKED, TIMES * entry.compress_size):
+                raise ValueError(
+                    f"{shown(member)} unpacks to {entry.file_size:,} bytes, more than {TIMES} times what it takes in "
+                    "the file; save it with numpy.savez"
+                )
+            return _read(file, entry.file_size)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -81,7 +89,7 @@ def _sentences(path: Path) -> Iterator[None]:
                 f"{path} is damaged, no numpy file, or needs a pickle, which is not read since it could run code; "
                 f"save arrays of numbers with numpy.save or numpy.savez"
             ) from error
-        why = "it needs more memory than there is" if isinstance(error, MemoryError) else str(error)[:200]
+        why = "it needs more memory than there is" if isinstance(error, MemoryError) else str(error)[:300]
         raise ValueError(f"{path} is damaged or no numpy file: {why}") from error
 
 

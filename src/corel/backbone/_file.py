@@ -89,6 +89,11 @@ def check_shapes(backbone: Backbone) -> None:
         raise ValueError(f"deaths are {list(backbone.deaths.shape)}, not [{backbone.branches}, 3]")
     if backbone.background.ndim != 2 or backbone.background.shape[1] != width:
         raise ValueError(f"the background is {list(backbone.background.shape)}, not [k, {width}]")
+    rule, shape = backbone.preparation, backbone.network.input_shape
+    if (rule.features if isinstance(rule, Rows) else rule.size) != shape[-1] or isinstance(rule, Rows) != (
+        len(shape) == 1
+    ):
+        raise ValueError(f"items are prepared as {rule.document()}, and the encoder takes {list(shape)}")
     hashes = backbone.background_hashes
     if hashes is not None and (hashes.shape != (len(backbone.background), 32) or hashes.dtype != np.uint8):
         raise ValueError(f"the background's hashes are {list(hashes.shape)}, not [{len(backbone.background)}, 32]")
@@ -98,7 +103,9 @@ def check_shapes(backbone: Backbone) -> None:
 
 
 def check_finite(tensors: dict[str, Tensor]) -> None:
-    """Refuse NaN and infinity."""
+    """Refuse NaN, infinity and complex numbers."""
+    if bad := next((name for name, tensor in tensors.items() if tensor.is_complex()), None):
+        raise ValueError(f"{bad} is complex")
     if bad := next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None):
         raise ValueError(f"{bad} is not finite")
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from corel._io.regular import read_regular
 from corel._terminal import shown
+from corel.encoders.graph_sizes import check_functions, check_sizes
 
 OUTPUT, NORMALIZED, RAW = "corel.features", "corel.normalized", "corel.raw"
 LARGEST = 2**31 - 1  # protobuf reads no larger message
@@ -71,6 +72,7 @@ def check(content: bytes, source: str, *, size: int | None = None, layers: Seque
         chosen = _chosen(model, layers, source)
         _cut(model, chosen)
         width = _join(model, chosen, source)
+        check_sizes(model, source)
         return Graph(_serialized(model, source), name, side, width, batch)
 
 
@@ -82,6 +84,7 @@ def check_again(content: bytes, source: str) -> Graph:
         size, batch = _input_shape(model, name, source, None)
         if [each.name for each in model.graph.output] != [OUTPUT]:
             raise ValueError(f"{source} does not have the one output {OUTPUT}")
+        check_sizes(model, source)
         return Graph(content, name, size, _width(_inferred(model, [OUTPUT])[OUTPUT], OUTPUT, source), batch)
 
 
@@ -195,7 +198,10 @@ def _parsed(content: bytes, source: str) -> Any:
         raise ValueError(f"{source} is no ONNX graph; give a file that an ONNX exporter wrote") from error
     if not model.graph.node:
         raise ValueError(f"{source} is an empty ONNX graph; give a file that an ONNX exporter wrote")
-    return inliner.inline_local_functions(model) if model.functions else model
+    if not model.functions:
+        return model
+    check_functions(model, source)
+    return inliner.inline_local_functions(model)
 
 
 def _trusted(content: bytes, source: str) -> Any:

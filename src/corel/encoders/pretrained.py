@@ -105,11 +105,21 @@ def start(content: bytes) -> Any:
 def run_graph(session: Any, checked: Graph, images: Any) -> Any:
     """Run all images at once, or as many at a time as the graph takes, the last ones filled up with zeros."""
     if not checked.batch:
-        return session.run(None, {checked.input: images})[0]
+        return _run(session, checked, images)
     parts = []
     for first in range(0, len(images), checked.batch):
         batch = images[first : first + checked.batch]
         whole = np.zeros((checked.batch, *images.shape[1:]), np.float32)
         whole[: len(batch)] = batch
-        parts.append(session.run(None, {checked.input: whole})[0][: len(batch)])
+        parts.append(_run(session, checked, whole)[: len(batch)])
     return np.concatenate(parts) if parts else np.zeros((0, checked.width), np.float32)
+
+
+def _run(session: Any, checked: Graph, images: Any) -> Any:
+    try:
+        return session.run(None, {checked.input: images})[0]
+    except Exception as error:  # its exceptions share no base of their own
+        reason = " ".join(str(error).split())[:300]
+        raise ValueError(
+            f"the encoder's graph cannot be run on {len(images)} images ({reason}); use another encoder"
+        ) from error

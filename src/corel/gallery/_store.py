@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from corel._terminal import printable
 from corel.gallery import _checksums
+from corel.gallery._extent import check_extent, within_file
 from corel.gallery._file import FORMAT, check_place, connect, damaged, format_of, lay_out, transaction
 from corel.gallery._names import check_name
 from corel.images import WHOLE
@@ -86,6 +87,7 @@ class Store:
         self.path = path
         self.reference: BackboneReference | None = None
         self._format = 0
+        self._fits = False  # whether the rows were found to be no more than the file can hold
         self._verified: Version | None = None  # the version whose list was compared with its checksum
         self._lock = threading.RLock()
         # A new file appears with its first exemplars, not before.
@@ -309,6 +311,9 @@ class Store:
         self._format = format_of(connection, self.path)
         if not self._format:
             return None
+        if not self._fits:
+            check_extent(connection, self.path, self._format)
+            self._fits = True
         rows = connection.execute("SELECT name, digest, dimension FROM backbone").fetchall()
         match rows:
             case [(str(name), str(digest), int(dimension))] if dimension > 0:
@@ -329,8 +334,8 @@ class Store:
         columns = _checksums.COLUMNS if self._format >= 2 else _checksums.COLUMNS.replace("features", "NULL")
         checksum = "(SELECT value FROM checksum WHERE checksum.id = exemplar.id)" if self._format >= 3 else "NULL"
         select = f"SELECT {checksum}, {columns} FROM exemplar WHERE id = ?"
-        for number in numbers:
-            found = connection.execute(select, (number,)).fetchone()
+        rows = (connection.execute(select, (number,)).fetchone() for number in numbers)
+        for found in within_file(rows, self.path):
             if found is None:
                 raise damaged(self.path, "an exemplar in its list is missing")
             stored, *row = found

@@ -25,6 +25,7 @@ from corel.images._stream import Batch as Batch
 from corel.images._stream import Stream as Stream
 from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
+from corel.images._tiff import check_tiff as check_tiff
 from corel.images._views import VIEWS as VIEWS
 from corel.images._views import WHOLE as WHOLE
 from corel.images._views import check_views as check_views

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from corel.images._formats import formats, readable
-from corel.images._limits import within_limits
+from corel.images._limits import check_metadata, within_limits
 from corel.images._preparation import Preparation
 from corel.images._set import UInt8Array
+from corel.images._tiff import check_tiff
 
 # What Pillow and its plugins raise for a file that is not the image it claims to be.
 BROKEN = (
@@ -36,8 +37,11 @@ def decode(data: bytes, preparation: Preparation) -> UInt8Array:
 
 def open_image(data: bytes) -> Image.Image:
     """Open the bytes of an image file of any format read here."""
+    check_metadata(data)
+    file = io.BytesIO(data)
+    check_tiff(file)
     try:
-        return Image.open(io.BytesIO(data), formats=formats())
+        return Image.open(file, formats=formats())
     except UnidentifiedImageError:
         if data[4:12].startswith(_HEIC):
             raise ValueError("HEIC needs pillow-heif: pip install 'corel[heif]'") from None

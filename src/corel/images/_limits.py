@@ -11,9 +11,17 @@ MOST_PIXELS = 64_000_000
 MOST_PHOTO_PIXELS = 128_000_000  # of one photograph that somebody searches at its own resolution
 # Encoders that save progressive JPEGs make about ten scans; every scan costs a pass over the whole image.
 MOST_SCANS = 100
+MOST_EXIF = 16  # segments of a JPEG; Pillow copies all that came before for each of them
 MOST_CLASSES = 1_000_000  # a name is made for each number up to the largest label
+_JPEG = b"\xff\xd8\xff"
 _LARGE = 16_000_000
 _ONE_AT_A_TIME = threading.Lock()
+
+
+def check_metadata(data: bytes) -> None:
+    """Refuse a JPEG whose metadata take longer to read than its pixels, before it is opened."""
+    if data[:3] == _JPEG and data.count(b"Exif\0\0") > MOST_EXIF:
+        raise ValueError(f"it has more than {MOST_EXIF} segments of EXIF data; save it again")
 
 
 @contextmanager
@@ -28,7 +36,7 @@ def within_limits(size: tuple[int, int], data: bytes, most: int = MOST_PIXELS) -
             f"{size[0]} × {size[1]} pixels are more than {most:,}; make it smaller, or set COREL_MAX_PIXELS"
         )
     # In a JPEG these two bytes begin a scan, and occur nowhere in its coded data.
-    if data[:3] == b"\xff\xd8\xff" and data.count(b"\xff\xda") > MOST_SCANS:
+    if data[:3] == _JPEG and data.count(b"\xff\xda") > MOST_SCANS:
         raise ValueError(f"it has more than {MOST_SCANS} scans; save it again")
     if pixels <= _LARGE:
         yield

@@ -14,6 +14,7 @@ from corel.images._convert import BROKEN, _rgb, _to_uint8, as_array, explain, op
 from corel.images._formats import formats
 from corel.images._limits import MOST_PHOTO_PIXELS, within_limits
 from corel.images._set import UInt8Array
+from corel.images._tiff import check_tiff
 
 ROWS_AT_ONCE = 1_000_000  # pixels in them
 
@@ -43,8 +44,10 @@ def read_photo(source: Any) -> UInt8Array:
 def shorter_side(path: Path) -> int:
     """Read the shorter side of an image from the head of its file; 0 for a file that is no image."""
     try:
-        with open_regular(path) as file, Image.open(file, formats=formats()) as image:
-            return min(image.size)
+        with open_regular(path) as file:
+            check_tiff(file)
+            with Image.open(file, formats=formats()) as image:
+                return min(image.size)
     except BROKEN:
         return 0
 

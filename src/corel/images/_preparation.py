@@ -12,6 +12,7 @@ from corel._errors import ArgumentError
 
 Resize = Literal["stretch", "crop"]
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos"]
+MOST_SIDE = 4096  # pixels: an image of this size takes 200 MB as the input of an encoder
 Channels = tuple[float, float, float]
 
 
@@ -45,8 +46,8 @@ class Preparation:
     draft: bool = False
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ArgumentError("size", f"must be a positive number of pixels, got {self.size!r}")
+        if not 1 <= self.size <= MOST_SIDE or self.size % 1:
+            raise ArgumentError("size", f"must be a whole number of pixels from 1 to {MOST_SIDE}, got {self.size!r}")
         for name, choices in (("resize", Resize), ("interpolation", Interpolation)):
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(choices))}, got {getattr(self, name)!r}")

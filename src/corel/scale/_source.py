@@ -7,7 +7,7 @@ import glob
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +22,10 @@ from corel.scale._items import READ
 from corel.scale._place import is_remote, read, resolve, split
 
 STANDARD_INPUT, LIST, PARQUET = "-", (".txt", ".list"), (".parquet", ".pq")
+MOST_ROWS = 1 << 28  # of one file
+AT_ONCE = 64  # rows that are unpacked before their size is looked at
+# Rows may unpack to so many bytes, or so many times the size of their file.
+UNPACKED, TIMES = 64 << 20, 20
 FOOTERS = 16  # files whose last bytes are read at a time
 
 
@@ -191,7 +195,10 @@ def _row_count(file: str) -> int:
 
     system, path = resolve(file)
     with _sentences(file), system.open_input_file(path) as opened:
-        return int(parquet.ParquetFile(opened).metadata.num_rows)
+        count = int(parquet.ParquetFile(opened).metadata.num_rows)
+        if not 0 <= count <= MOST_ROWS:
+            raise ValueError(f"it says that it has {count:,} rows, where at most {MOST_ROWS:,} are read")
+        return count
 
 
 def read_part(part: Part) -> dict[str, Any]:
@@ -222,5 +229,21 @@ def _read_rows(file: str, start: int, stop: int) -> Any:
                 groups.append(group)
                 first = before if first is None else first
             before += count
-        table = content.read_row_groups(groups, named)
-    return table.slice(start - (first or 0), stop - start)
+        most = max(UNPACKED, TIMES * opened.size())
+        return _cut(content.iter_batches(AT_ONCE, groups, named), start - (first or 0), stop - (first or 0), most)
+
+
+def _cut(batches: Iterable[Any], start: int, stop: int, most: int) -> Any:
+    """Join the rows from `start` to `stop`; a file may keep a picture once and name it in a million rows."""
+    from pyarrow import Table
+
+    kept, place, size = [], 0, 0
+    for batch in batches:
+        inside = batch.slice(max(0, start - place), max(0, stop - max(place, start)))
+        place, size = place + batch.num_rows, size + inside.nbytes
+        if size > most:
+            raise ValueError(f"{stop - start:,} rows of it unpack to more than {most:,} bytes")
+        kept.append(inside)
+        if place >= stop:
+            break
+    return Table.from_batches(kept)

@@ -268,6 +268,7 @@ def _part(scores: Scores, rows: slice) -> Scores:
 def pixels(file: BinaryIO) -> int:
     """Read an image's size from its head, 0 if it has none: then the decoder says what is wrong."""
     try:
+        images.check_tiff(file)
         with Image.open(file, formats=MEASURED) as picture:
             return picture.width * picture.height
     except Exception:  # Pillow's plugins raise whatever comes to their mind

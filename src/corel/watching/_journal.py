@@ -61,7 +61,7 @@ def state_of(out: Path) -> Path:
 def _is_row(values: object) -> bool:
     """Whether values from a state file have the types that a row is written by."""
     match values:
-        case [str(), str(), str(), [*classes], _, _, _, float(), bool(), str()]:
+        case [str(), str(), str(), [*classes], str() | None, _, _, float(), bool(), str()]:
             return all(isinstance(each, str) for each in classes)
     return False
 
@@ -156,6 +156,6 @@ class Journal:
         if not self.last["start"]:
             writer.writerow(Row._fields)
         for row in self.rows():
-            named = {name: exported(getattr(row, name)) for name in ("image", "verdict", "note")}
+            named = {name: exported(getattr(row, name) or "") for name in ("image", "verdict", "likeliest", "note")}
             writer.writerow(row._replace(**named, classes=exported("/".join(row.classes))))  # type: ignore[arg-type]
         return buffer.getvalue()

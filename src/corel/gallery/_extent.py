@@ -1,0 +1,53 @@
+"""Whether a gallery's rows fit into its file.
+
+SQLite follows a page or a chain of pages as often as it is named: 50 kB can hold a table without an end, or a thousand
+texts of a megabyte. An honest file is at least as large as its rows, so they are counted before they are believed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from corel.gallery._file import damaged
+
+# What is read of all rows at once, and the format since when; the rest is read row by row.
+_READ = {
+    "exemplar INDEXED BY sqlite_autoindex_exemplar_1": (1, ("class", "hash")),
+    "backbone": (1, ("name", "digest")),
+    "setting": (2, ("name", "value")),
+    "setting INDEXED BY sqlite_autoindex_setting_1": (2, ("name",)),
+    "change": (2, ("number",)),
+    "checksum": (3, ("value",)),
+}
+_ROW = 8  # bytes that a row takes at least, beside its texts
+Row = TypeVar("Row", bound="Sequence[Any] | None")
+
+
+def check_extent(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Refuse a gallery of this format whose lists are longer than its file."""
+    for table, (since, columns) in _READ.items():
+        if version >= since:
+            # A text's own length ends at its first zero.
+            lengths = " + ".join(f"ifnull(length(CAST({each} AS BLOB)), 0)" for each in columns)
+            room = path.stat().st_size
+            for (length,) in connection.execute(f"SELECT {lengths} FROM {table}"):
+                room -= length + _ROW
+                if room < 0:
+                    raise _too_many(path)
+
+
+def within_file(rows: Iterable[Row], path: Path) -> Iterator[Row]:
+    """Pass on rows until their texts and blobs are more than the file can hold."""
+    room = path.stat().st_size
+    for row in rows:
+        room -= sum(len(value) for value in row or () if isinstance(value, str | bytes))
+        if room < 0:
+            raise _too_many(path)
+        yield row
+
+
+def _too_many(path: Path) -> ValueError:
+    return damaged(path, "its rows are more than it can hold")
