@@ -45,7 +45,7 @@ from tests.serve.servers import form
 
 WNIDS = ("n01443537", "n02124075", "n04067472")
 LINES = "corel.images.known.lines.read_lines"
-ARRAY = ("corel._io.arrayfile.load",)
+ARRAY = ("corel._io.arrayfile.load", "corel._io.arrayfile._read")
 ENTRIES = (*ARRAY, "corel._io.arrayfile.__init__", "corel._io.arrayfile.__getitem__")
 
 
@@ -63,7 +63,8 @@ def _measured(path: Path) -> object:
 
 def _image(suffix: str, kind: str, dress: Callable[[bytes], bytes] = bytes, **options: object) -> Attacked:
     readers = (
-        "corel.images._decoding._decode", "corel.images._decoding._digest", "corel.images._convert.open_image",
+        "corel.images._decoding.decode_files", "corel.images._decoding._decode",
+        "corel.images._decoding._digest", "corel.images._convert.open_image",
         "corel.images._photo.read_photo",
         "corel.images._photo.shorter_side", "corel.serve._studio.pixels", "corel._io.filetype.file_type",
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """`python -m tests.attack --kills N`: kill commands at moments of nobody's choosing, and look what is left.
 
-Enrolling, forgetting, training, serving and scoring into a file are killed in turn. After each kill a gallery is as
-before or as after, a training goes on to the weights it would have had, and of results what was written is whole.
+Enrolling, forgetting, training, serving, scoring into a file, watching, sorting and unsorting are killed in turn. After
+each kill a gallery is as before or as after, a training goes on to the weights it would have had, of results what was
+written is whole, a watch that goes on has each image once, and each sorted file is in its old place or in its new one.
 """
 
 from __future__ import annotations
@@ -13,77 +14,34 @@ import random
 import signal
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from tests.attack.kill_place import Place
+from tests.attack.kills_in_folders import sort, unsort, watch
 from tests.cli.conftest import hue, tiny_backbone
-from tests.cli.forked import classes, fork, wait, wait_for
+from tests.cli.forked import classes, wait
 from tests.serve.servers import Factory
 
-COMMANDS = ("enroll", "forget", "train", "serve", "score --out")
+COMMANDS = ("enroll", "forget", "train", "serve", "score --out", "watch", "sort", "unsort")
 IMAGES = 300
 TRAINING = ("--epochs", "8", "--branches", "2", "--branch-dim", "3", "--width", "4", "--batch-size", "20",
             "--precision", "float32", "--size", "8", "--checkpoint-minutes", "0", "--quiet")  # fmt: skip
 
 
-@dataclass
-class Place:
-    """A folder to work in, and what was found."""
-
-    folder: Path
-    moments: random.Random
-    killed: Counter[str] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-    usual: dict[str, float] = field(default_factory=dict)  # seconds that a command takes
-
-    @property
-    def images(self) -> str:
-        return str(self.folder / "images")
-
-    @property
-    def backbone(self) -> str:
-        return str(self.folder / "tiny.safetensors")
-
-    @property
-    def gallery(self) -> str:
-        return str(self.folder / "g.gallery")
-
-    def kill(self, command: str, *arguments: str, after: Path | None = None) -> bool:
-        """Run a command and kill it at some moment, or soon after a file appears; False if it ended before."""
-        process = fork(*arguments)
-        if after is not None:
-            wait_for(after, process)
-        time.sleep(self.moments.uniform(0, 0.02 if after is not None else self.usual.get(command, 1.0)))
-        os.kill(process, signal.SIGKILL)
-        killed = wait(process) == -signal.SIGKILL
-        self.killed[command] += killed
-        return killed
-
-    def run(self, command: str, *arguments: str) -> None:
-        """Run a command to its end, and remember how long it takes."""
-        started = time.monotonic()
-        assert wait(fork(*arguments)) == 0, arguments
-        self.usual[command] = time.monotonic() - started
-
-    def note(self, command: str, *, whole: bool) -> None:
-        self.lost[command] += not whole
-
-
 def kill_commands(count: int) -> int:
     """Kill commands `count` times in all and print a table; 1 if anything was lost."""
     # All that a child needs, but no computation: the threads of a parent do not survive a fork.
-    for module in ("backbone", "cli", "gallery", "images", "oneclass", "training"):
+    for module in ("backbone", "cli", "gallery", "images", "oneclass", "sorting", "training", "watching"):
         importlib.import_module(f"corel.{module}")
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder), random.Random(0))
         _prepare(place)
         (place.folder / "logs").mkdir()
-        turns = [kind(place) for kind in (_enroll, _forget, _train, _serve, _score)]
+        turns = [kind(place) for kind in (_enroll, _forget, _train, _serve, _score, watch, sort, unsort)]
         each = -(-count // len(COMMANDS))
         for turn, command in zip(turns, COMMANDS, strict=True):
             while place.killed[command] < each:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,13 +18,16 @@ CALLS = {
     "open", "fdopen", "read_bytes", "read_text", "open_regular", "read_regular", "fromfile", "load", "loads", "loadtxt",
     "genfromtxt", "memmap", "safe_open", "load_file", "loadmat", "connect", "ZipFile", "GzipFile", "BZ2File",
     "LZMAFile", "genops", "Unpickler", "load_model_from_string", "InferenceSession", "open_stream", "open_file",
-    "ParquetFile", "open_input_file",
+    "ParquetFile", "open_input_file", "open_input_stream", "read_metadata", "read_schema", "read_csv", "read_json",
+    "read_parquet", "read_feather", "read_pickle", "read_array", "open_memmap", "mmap", "literal_eval", "safe_load",
+    "decompress", "decompressobj", "iterparse", "fromstring", "load_model", "unpack_archive", "run_apart", "Popen",
     "read_table", "reader", "DictReader", "MultipartParser", "urlopen", "hf_hub_download",
 }  # fmt: skip
 # Calls of corel itself, whose own source is looked through, and those that only share a name.
 OWN = {
     "images.open", "Gallery.open", "Backbone.load", "cls.load", "_backbone_lookup.load", "arrayfile.load",
-    "_cache.load", "load", "connect", "self._open", "_open", "self.studio.open", "webbrowser.open",
+    "_cache.load", "reader", "self.reader", "load", "connect", "self._open", "_open", "self.studio.open",
+    "webbrowser.open",
 }  # fmt: skip
 # Functions that read, but no file of a stranger's.
 EXCUSED = {
@@ -67,34 +70,49 @@ def find_readers() -> set[str]:
     """Give the functions of corel that read files, as ``module.name``."""
     kernels = PACKAGE / "persistence"  # which load registers, and know arrays only
     modules = (path for path in sorted(PACKAGE.rglob("*.py")) if kernels not in path.parents)
-    return {reader for path in modules for reader in _readers_in(path)}
+    return {reader for path in modules for reader in readers_in(path.read_text(), _module(path))}
 
 
-def _readers_in(path: Path) -> Iterator[str]:
+def _module(path: Path) -> str:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    for function in ast.walk(ast.parse(path.read_text())):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and any(map(_reads, _calls(function))):
-            yield f"{module}.{function.name}"
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _calls(function: ast.AST) -> Iterator[ast.Call]:
-    """Give the calls of a function, without those of functions inside it."""
-    for node in ast.iter_child_nodes(function):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if isinstance(node, ast.Call):
-                yield node
-            yield from _calls(node)
+def readers_in(source: str, module: str) -> set[str]:
+    """Give the functions of a module that call one of `CALLS` or hand it on; code outside of functions is one, too."""
+    tree = ast.parse(source)
+    outside = (
+        alias
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("corel")
+        for alias in node.names
+    )
+    foreign = {alias.asname or alias.name for alias in outside if alias.name in CALLS}
+    found: set[str] = set()
+
+    def visit(node: ast.AST, inside: str) -> None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = node.name
+        if isinstance(node, ast.Call) and _writes(node):
+            children: Iterable[ast.AST] = [*node.args, *node.keywords]
+        else:
+            children = ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            named = ast.unparse(node)
+            if named in foreign or (named.rpartition(".")[2] in CALLS and named not in OWN):
+                found.add(f"{module}.{inside}")
+        for child in children:
+            visit(child, inside)
+
+    visit(tree, "<module>")
+    return found
 
 
-def _reads(call: ast.Call) -> bool:
-    called = ast.unparse(call.func)
-    if called in OWN or called.rpartition(".")[2] not in CALLS:
-        return False
-    modes = [
+def _writes(call: ast.Call) -> bool:
+    given = [
         each.value for each in [*call.args, *(word.value for word in call.keywords)] if isinstance(each, ast.Constant)
     ]
-    return not any(mode in ("w", "a", "x", "wb", "ab", "xb") for mode in modes)
+    return any(mode in ("w", "a", "x", "wb", "ab", "xb") for mode in given)
 
 
 def called_by(action: Callable[[], Any]) -> set[str]:

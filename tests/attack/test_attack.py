@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.attack.formats import FORMATS
-from tests.attack.readers import EXCUSED, called_by, find_readers
+from tests.attack.readers import EXCUSED, called_by, find_readers, readers_in
 
 CLAIMED = {reader for attacked in FORMATS.values() for reader in attacked.readers}
 
@@ -19,6 +19,27 @@ def test_every_function_that_reads_files_is_attacked_or_excused() -> None:
 def test_no_function_is_excused_that_does_not_read() -> None:
     assert EXCUSED.keys() - find_readers() == set()
     assert EXCUSED.keys() & CLAIMED == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(path):\n    return path.read_bytes()",
+        "def f(path):\n    with open(path) as file:\n        return file.read()",
+        "def f(lines):\n    return list(map(json.loads, lines))",
+        "from numpy import load\ndef f(path):\n    return load(path)",
+        "from json import loads as parse\ndef f(text):\n    return parse(text)",
+        "async def f(path):\n    return (lambda: np.load(path))()",
+        "class C:\n    def f(self, path, read=read_regular): ...",
+    ],
+)
+def test_the_scan_finds_a_reader_however_it_is_written(code: str) -> None:
+    assert readers_in(code, "m") == {"m.f"}
+
+
+def test_the_scan_finds_code_outside_of_functions_and_no_writers() -> None:
+    assert readers_in("CONFIG = json.loads(FILE.read_text())", "m") == {"m.<module>"}
+    assert readers_in("def f(path):\n    path.open('wb').write(json.dumps({}))", "m") == set()
 
 
 @pytest.mark.parametrize("name", FORMATS)
