@@ -81,7 +81,7 @@ def test_a_jpeg_with_hundreds_of_exif_segments() -> None:
 
 def test_zeros_that_unpack_a_thousandfold(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as file:
-        np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (300 << 20,)})  # type: ignore[arg-type]
+        np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (300 << 20,)})
         for _ in range(300):
             file.write(bytes(1 << 20))
     with pytest.raises(ValueError, match=r"a\.npz .* more than 100 times what it takes"):

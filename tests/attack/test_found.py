@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, features
+from safetensors.numpy import save_file
 
 from corel import images
 from corel.encoders import graph, resuming
 from corel.gallery import Gallery
 from corel.gallery._items import decoded_thumbnail
 from corel.gallery._store import Store
+from corel.images import _cache
 from corel.images.known.fashion_mnist import read_fashion_mnist
 from corel.images.known.unpack import unpack
 from tests.attack.foreign_files import _zipped
@@ -76,6 +78,14 @@ def test_a_setting_of_great_depth_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a setting cannot be read"):
         store.settings()
     store.close()
+
+
+def test_a_cache_of_great_depth_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COREL_CACHE", str(tmp_path))
+    (tmp_path / "images").mkdir()
+    metadata = {"broken": "[" * 100_000, "digest": ""}
+    save_file({"pixels": np.zeros((1, 4, 4, 3), np.uint8)}, tmp_path / "images" / "key.safetensors", metadata)
+    assert _cache.load("key", 1, 4) is None
 
 
 def test_a_journal_of_no_pages_does_not_empty_a_gallery_without_a_word(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from corel.gallery._file import damaged
 
@@ -23,7 +23,6 @@ _READ = {
     "checksum": (3, ("value",)),
 }
 _ROW = 8  # bytes that a row takes at least, beside its texts
-Row = TypeVar("Row", bound="Sequence[Any] | None")
 
 
 def check_extent(connection: sqlite3.Connection, path: Path, version: int) -> None:
@@ -39,7 +38,7 @@ def check_extent(connection: sqlite3.Connection, path: Path, version: int) -> No
                     raise _too_many(path)
 
 
-def within_file(rows: Iterable[Row], path: Path) -> Iterator[Row]:
+def within_file(rows: Iterable[Sequence[Any] | None], path: Path) -> Iterator[Sequence[Any] | None]:
     """Pass on rows until their texts and blobs are more than the file can hold."""
     room = path.stat().st_size
     for row in rows:

@@ -29,7 +29,7 @@ def load(key: str, files: int, size: int) -> Decoded | None:
             pixels = file.get_tensor("pixels")
         broken = {int(i): str(reason) for i, reason in json.loads(metadata["broken"]).items()}
         intact = metadata["digest"] == _digest(key, pixels, metadata["broken"])
-    except (OSError, SafetensorError, KeyError, ValueError, AttributeError):
+    except (OSError, SafetensorError, KeyError, ValueError, AttributeError, RecursionError):
         return None
     if not intact or pixels.dtype != np.uint8 or pixels.shape != (files, size, size, 3):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 MOST_PIECES = 100_000  # strips or tiles; an image of 64 million pixels has some 8,000 rows
 LARGEST_TILE = 4096 * 4096  # pixels; a tile may be larger than its image
@@ -19,7 +19,7 @@ class _Layout(NamedTuple):
     """How numbers are written: byte order, and in a BigTIFF longer ones."""
 
     start: str
-    count: str
+    number: str
     entry: str
 
 
@@ -59,7 +59,7 @@ def _entries(file: IO[bytes], place: int, layout: _Layout) -> Iterator[tuple[int
     """Give each tag of the first directory with its number of values, and the first of them where it is one."""
     (start,) = _unpack(file, layout.start)
     file.seek(place + start)
-    (count,) = _unpack(file, layout.count)
+    (count,) = _unpack(file, layout.number)
     for _ in range(min(count, 1 << 16)):
         tag, kind, values, value = _unpack(file, layout.entry)
         # A short number stands at the beginning of its place.
@@ -68,5 +68,5 @@ def _entries(file: IO[bytes], place: int, layout: _Layout) -> Iterator[tuple[int
         yield tag, (values, first)
 
 
-def _unpack(file: IO[bytes], layout: str) -> tuple[int, ...]:
+def _unpack(file: IO[bytes], layout: str) -> tuple[Any, ...]:
     return struct.unpack(layout, file.read(struct.calcsize(layout)))
