@@ -9,7 +9,7 @@ import numpy as np
 from experiments import paper
 from experiments._lib.names import DATASETS
 from experiments._lib.parts import results
-from experiments._lib.paths import RESULTS
+from experiments._lib.paths import BENCHMARKS, RESULTS
 from experiments._lib.record import read
 from experiments.render.cells import M, trainings
 from experiments.render.sections import not_run, to_run
@@ -58,6 +58,18 @@ def found(records: Path = RESULTS) -> str:
     things = list(next(iter(measured.values())))
     rows = [[method, *(f"{by[thing]:.2f}" for thing in things)] for method, by in measured.items()]
     return markdown(["intersection over union", *things], rows)
+
+
+def memory() -> str:
+    """Megabytes at the peak of `corel find`, by the size of the photograph."""
+    if not (BENCHMARKS / "finding.json").exists():
+        return "Not run yet: `python -m benchmarks.finding`."
+    measured = read("finding", BENCHMARKS)["results"]
+    rows = [
+        [f"{size} megapixels", f"{3 * float(size):,.0f} MB", *(f"{by[out]:,.0f} MB" for out in ("boxes", "overlay"))]
+        for size, by in measured.items()
+    ]
+    return markdown(["photograph", "decoded", "peak, boxes", "peak, overlay"], rows)
 
 
 def printed(records: Path = RESULTS) -> str:
