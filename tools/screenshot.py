@@ -9,11 +9,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-
 from corel import Gallery
 from corel.demo.photos import THINGS, Thing, UInt8Array, load_photo
 from corel.finding import windows_in
+from corel.images import ImageSet
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 SIDE, SHOWN = 55, 165  # pixels of a window in the photograph, and as a file
@@ -30,8 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, Gallery.open(Path(place, "photos.gallery"), create=True) as gallery:
         for name, thing in THINGS.items():
             gallery.enroll(name, windows(thing, ENROLLED, seed=0))
-        new = Path(place, "new.png")
-        Image.fromarray(windows(THINGS["pagoda"], 1, seed=2)[0]).save(new)
+        new = ImageSet(windows(THINGS["pagoda"], 1, seed=2), None, (), ["new.png"], "a window")
         gallery.explain(new).draw().savefig(FIGURES / "why.png", dpi=110)
     print(f"wrote {FIGURES / 'why.png'}")
 

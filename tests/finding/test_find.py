@@ -115,6 +115,13 @@ def test_drawing_a_large_photograph_takes_less_memory_than_another_copy() -> Non
     assert peak < 4 * found.photo.nbytes  # of numpy; Pillow holds the picture itself
 
 
+def test_a_photograph_above_pillows_own_limit_is_read_without_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    Image.fromarray(scene()).save(file, "PNG")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", scene()[..., 0].size - 1)
+    np.testing.assert_array_equal(corel.images.read_photo(file.getvalue()), scene())
+
+
 @pytest.mark.parametrize("bad", [b"", b"no photograph", np.zeros((2, 3, 4, 5), np.uint8)])
 def test_what_is_no_photograph_has_a_sentence(bad: object, backbone: corel.Backbone) -> None:
     with pytest.raises(ValueError, match="photograph"):

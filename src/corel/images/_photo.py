@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,10 @@ def shorter_side(path: Path) -> int:
 
 def _decoded(data: bytes, name: str) -> UInt8Array:
     try:
-        with open_image(data) as image, within_limits(image.size, data, MOST_PHOTO_PIXELS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit here is a higher one
+            image = open_image(data)
+        with image, within_limits(image.size, data, MOST_PHOTO_PIXELS):
             ImageOps.exif_transpose(image, in_place=True)
             return _pixels(_rgb(image))
     except BROKEN as error:
