@@ -47,10 +47,9 @@ def _with_every_field(command: Callable[..., None]) -> Callable[..., None]:
         ]
         for field in fields(TrainConfig)
     }
-    own = get_type_hints(command, include_extras=True)
-    *parameters, _ = inspect.signature(command).parameters.values()
+    # Not by get_type_hints: on Python 3.10 it hides what is annotated behind Optional where the default is None.
+    *signature, _ = inspect.signature(command, eval_str=True).parameters.values()
     keyword = inspect.Parameter.KEYWORD_ONLY
-    signature = [parameter.replace(annotation=own[parameter.name]) for parameter in parameters]
     signature += [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in options.items()]
     command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
