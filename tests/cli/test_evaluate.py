@@ -101,7 +101,10 @@ def test_an_inspectors_folders_make_strangers_by_kind(
         (tmp_path / name).symlink_to(photos / "classes" / source)
     asked = ("evaluate", tmp_path, "--backbone", backbone_file)
     said = corel(*asked, "--report", tmp_path / "page.html").stdout
-    assert "classes that are not enrolled" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "classes that are not enrolled" in page
+    assert "(AUC)" in page
+    assert "Its number of classes: " in page
     assert "35 strangers (classes that are not enrolled)" in said
     assert "one-vs-all" not in said
     found = json.loads(corel(*asked, "--json").stdout)["recognition"]

@@ -64,8 +64,8 @@ def _recognized_section(recognized: Recognized, rate: float) -> Section:
     members = [name in THINGS for name in recognized.truth]
     return Section(
         "New windows against a gallery",
-        f"Four things are enrolled: {', '.join(THINGS)}. Each new window is known, unsure or a stranger. The gallery "
-        f"{recognized.summary()}.",
+        f"Four things are enrolled: {', '.join(THINGS)}. Each new window is known, unsure, a stranger or not a "
+        f"photograph. The gallery {recognized.summary()}.",
         strips=[
             _strip("members", "New windows of the enrolled things", recognized, members),
             _strip(

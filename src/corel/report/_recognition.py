@@ -10,15 +10,12 @@ def recognition_section(found: Recognition) -> Section:
     """Tabulate verdicts on test items, class by class, and on strangers by kind."""
     taken = found.columns()
     rows = [[name, *(str(found.confusion[name].get(other, 0)) for other in taken)] for name in found.enrolled]
-    kinds = "; ".join(f"{name}: {share:.0%} of {count:,}" for name, (count, share) in found.strangers.items())
-    source = "each class in turn, left out of the gallery" if found.in_turn else "classes that are not enrolled"
-    strangers = f" Of strangers ({source}) these shares were stopped: {kinds}." if kinds else ""
     return Section(
         "What becomes of new images?",
         f"Of {found.known:,} test items of the enrolled classes, {found.top_1:.1%} are most like their own class and "
         f"{found.called_stranger:.1%} were called a stranger, where {found.rate:.0%} are allowed.{_blank(found)} The "
-        f"prediction set "
-        f"held the true class for {found.coverage:.1%}.{strangers}",
+        f"prediction set held the true class for {found.coverage:.1%}. Its number of classes: {_sizes(found)}."
+        f"{_strangers(found)}",
         table=Table(["true class", *(f"taken for {name}" for name in taken)], rows),
     )
 
@@ -27,3 +24,18 @@ def _blank(found: Recognition) -> str:
     if found.called_blank is None:
         return ""
     return f" Another {found.called_blank:.1%} were called not a photograph, where at most 1% were measured."
+
+
+def _sizes(found: Recognition) -> str:
+    return ", ".join(f"{size} for {count / found.known:.0%}" for size, count in found.set_sizes.items())
+
+
+def _strangers(found: Recognition) -> str:
+    if not found.strangers:
+        return ""
+    kinds = "; ".join(f"{name}: {share:.0%} of {count:,}" for name, (count, share) in found.strangers.items())
+    source = "each class in turn, left out of the gallery" if found.in_turn else "classes that are not enrolled"
+    return (
+        f" Of strangers ({source}) these shares were stopped: {kinds}. A known item has a higher p-value than a "
+        f"stranger with probability {found.auc or 0:.3f} (AUC)."
+    )
