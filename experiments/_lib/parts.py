@@ -29,16 +29,14 @@ def run_parts(
 ) -> None:  # fmt: skip
     """Do the parts that the record lacks, or has with other settings, and write the record after each of them.
 
-    A part that was recorded and is not among `parts`, as its data is not here now, stays in the record. `only` names
-    the parts to do now, if not all. Each part has the commit that measured it; the record's own is that of the last.
+    A part that was recorded and is not among `parts`, as its data is not here now, stays in the record; one with other
+    settings stays until it is measured anew. `only` names the parts to do now, if not all. Each part has the commit
+    that measured it; the record's own is that of the last.
     """
     asked = {part.name: _as_json(part.settings) for part in parts}
-    done = {
-        each: found
-        for each, found in _recorded(name, folder).items()
-        if each not in asked or found["settings"] == asked[each]
-    }
-    missing = [part for part in parts if part.name not in done and (only is None or part.name in only)]
+    done = _recorded(name, folder)
+    fresh = {each for each, found in done.items() if found["settings"] == asked.get(each)}
+    missing = [part for part in parts if part.name not in fresh and (only is None or part.name in only)]
     if not missing:
         print(f"{name}: nothing is left to do; {folder / name}.json has it", flush=True)
     config = {**config, "parts": list({**done, **asked})}

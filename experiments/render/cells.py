@@ -14,6 +14,7 @@ from experiments._lib.names import pairing
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
+from experiments._lib.trainings import FULL
 from experiments.render.sections import not_measured, section, to_run
 from experiments.render.tables import markdown, signed
 
@@ -53,7 +54,15 @@ def table1(records: Path = RESULTS) -> str:
     rows = [row for cell in paper.CELLS for row in _rows(cell, deviation, records)]
     heading = ["encoder trained on → classes of", "m", "trainings", "count", "authors (count)", "difference",
                "standard error", "contrast", "cosine"]  # fmt: skip
-    return section("table1", records, markdown(heading, rows), *not_measured("table1", records))
+    return section("table1", records, markdown(heading, rows), *_shorter(records), *not_measured("table1", records))
+
+
+def _shorter(records: Path) -> list[str]:
+    """Which encoders had fewer epochs than the others, in a sentence; none if all had as many."""
+    parts = read("table1", records)["results"]
+    epochs = {name: found["settings"].get("epochs", FULL) for name, found in parts.items()}
+    short = [f"{name} ({count} epochs)" for name, count in epochs.items() if count < max(epochs.values())]
+    return [f"Shorter trainings: {'; '.join(short)}."] if short else []
 
 
 def _rows(cell: paper.Cell, deviation: float, records: Path) -> Iterator[list[str]]:
