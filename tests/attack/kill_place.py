@@ -35,6 +35,11 @@ class Place:
     def gallery(self) -> str:
         return str(self.folder / "g.gallery")
 
+    @property
+    def only(self) -> str:
+        """A gallery of one class, whose images no other class has."""
+        return str(self.folder / "only.gallery")
+
     def kill(self, command: str, *arguments: str, after: Path | None = None) -> bool:
         """Run a command and kill it at some moment, or soon after a file appears; False if it ended before."""
         process = fork(*arguments)

@@ -67,7 +67,8 @@ def _prepare(place: Place) -> None:
         tiny_backbone(Path(place.backbone))
         os._exit(0)
     assert wait(process) == 0
-    place.run("enroll", "enroll", place.gallery, "first", place.images, "--backbone", place.backbone, "--quiet")
+    for gallery in (place.only, place.gallery):
+        place.run("enroll", "enroll", gallery, "first", place.images, "--backbone", place.backbone, "--quiet")
 
 
 def _enroll(place: Place) -> Generator[None, None, None]:

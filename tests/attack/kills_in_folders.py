@@ -18,10 +18,10 @@ def watch(place: Place) -> Generator[None, None, None]:
     """Kill a watch again and again; when one comes to its end, each image has one row, as in a watch never killed."""
     options = ("--once", "--settle", "0", "--seed", "1", "--quiet")
     whole = place.folder / "whole.jsonl"
-    place.run("watch", "watch", place.gallery, place.images, "--out", str(whole), *options)
+    place.run("watch", "watch", place.only, place.images, "--out", str(whole), *options)
     for number in range(10**6):
         out = place.folder / f"watched {number}.jsonl"
-        arguments = ("watch", place.gallery, place.images, "--out", str(out), *options)
+        arguments = ("watch", place.only, place.images, "--out", str(out), *options)
         state = Path(f"{out}.state")
         for attempt in range(KILLED_IN_A_ROW):
             if not place.kill("watch", *arguments, after=state if attempt % 2 else None):
@@ -75,7 +75,7 @@ def unsort(place: Place) -> Generator[None, None, None]:
 def _folders(place: Place) -> tuple[Path, Path, tuple[str, ...]]:
     photos, into = place.folder / "photos", place.folder / "sorted"
     _begin(place, photos, into)
-    return photos, into, ("sort", place.gallery, str(photos), "--into", str(into), "--how", "move", "--quiet")
+    return photos, into, ("sort", place.only, str(photos), "--into", str(into), "--how", "move", "--quiet")
 
 
 def _begin(place: Place, photos: Path, into: Path) -> None:

@@ -19,6 +19,7 @@ from corel.gallery import Gallery
 from corel.gallery._items import decoded_thumbnail
 from corel.gallery._store import Store
 from corel.images import _cache
+from corel.images.known.cifar_pickle import unpickle
 from corel.images.known.fashion_mnist import read_fashion_mnist
 from corel.images.known.unpack import unpack
 from tests.attack.foreign_files import _zipped
@@ -98,6 +99,12 @@ def test_a_journal_of_no_pages_does_not_empty_a_gallery_without_a_word(tmp_path:
     path.with_name("g-journal").write_bytes(journal.ljust(512, b"\0"))
     with pytest.raises(ValueError, match="g is empty; enroll a class into it, or restore a copy"):
         Gallery.open(path)
+
+
+def test_a_pickle_that_asks_for_a_list_by_name_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "batch").write_bytes(b"\x80\x04]]\x93.")  # two empty lists, as a module and a name in it
+    with pytest.raises(ValueError, match="batch is not a batch of CIFAR's python version: it asks for"):
+        unpickle(tmp_path / "batch")
 
 
 def test_a_graph_with_an_unreadable_name_is_a_sentence() -> None:

@@ -168,7 +168,7 @@ class _Machine:
         self._stack.append(self._memo[index])
 
     def _global(self, module: Any, name: Any) -> None:
-        if (module, name) not in _ADMITTED:
+        if not (isinstance(module, str) and isinstance(name, str)) or (module, name) not in _ADMITTED:
             raise ValueError(f"it asks for {str(module)[:80]}.{str(name)[:80]}, which no image needs")
         self._stack.append(_Name(name))
 
