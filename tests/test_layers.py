@@ -86,3 +86,20 @@ def test_nothing_heavy_loads_before_it_is_needed(what: str, unneeded: tuple[str,
     code = f"import sys; {what}; print([name for name in {unneeded!r} if name in sys.modules])"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.splitlines()[-1] == "[]"
+
+
+def test_tests_are_the_same_tree_as_the_library() -> None:
+    tests = Path(__file__).parent
+    rooms = {path.parent.relative_to(PACKAGE) for path in MODULES}
+    assert not [str(room) for room in rooms if not (tests / room).is_dir()]
+    others = ("attack", "experiments", "measuring", "tools")  # what is not below src/corel
+    tested = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    assert not [
+        str(room) for room in tested - rooms if room.parts[:1] not in [(each,) for each in others] and room.parts
+    ]
+
+
+def test_the_picture_of_the_rooms_shows_each() -> None:
+    shown = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {name.split(".")[0] for name in ORDER} - {"_version", "__main__"}
+    assert not [room for room in rooms if f"`{room}`" not in shown]

@@ -54,6 +54,10 @@ def _opened(path: Path) -> object:
     return found.pixels, found.labels, found.classes
 
 
+def _labeled_features(path: Path) -> object:
+    return [arrayfile.load_labeled(path, split) for split in ("train", "test")]
+
+
 def _measured(path: Path) -> object:
     """What looks at the head of a file alone finds nothing wrong, or nothing at all."""
     with path.open("rb") as file:
@@ -244,8 +248,8 @@ FOREIGN_FILES: dict[str, Attacked] = {
     ),
     ".npz, right checksums": Attacked("a.npz", _npy, _opened, ENTRIES, dress=_npz_of),
     "features": Attacked("a.npy", lambda: _npy((3, 5), np.float32), arrayfile.load_features, ARRAY),
-    "labelled features": Attacked(
-        "a.npz", lambda: _npz(**{name: np.arange(3) for name in arrayfile.LABELLED}), arrayfile.load_labelled, ENTRIES
+    "labeled features": Attacked(
+        "a.npz", lambda: _npz(**{name: np.arange(3) for name in arrayfile.LABELED}), _labeled_features, ENTRIES
     ),
     ".zip": Attacked(
         "a.zip", lambda: _zipped({"folder/a.txt": b"text" * 50}), _unpack, ("corel.images.known.unpack._zip_members",)

@@ -66,7 +66,7 @@ def test_evaluate_says_what_the_file_must_hold(corel: Corel, folder: Path, tmp_p
     def said(source: object, *options: object) -> str:
         return corel("evaluate", source, "--backbone", folder / "iris.safetensors", *options, exits=2).stderr
 
-    wanted = "labelled vectors come in an .npz file with train_features, train_labels, test_features, test_labels"
+    wanted = "labeled vectors come in an .npz file with train_features, train_labels, test_features, test_labels"
     assert f"holds features, anything; {wanted}" in said(folder / "new.npz")
     assert f"holds no named array; {wanted}" in said(folder / "all.npy")
     assert f"there is no file digits; {wanted}" in said("digits")
@@ -84,12 +84,13 @@ def test_evaluate_draws_once_where_all_there_is_is_enrolled(corel: Corel, folder
     assert all(row["low"] is None for row in found["summary"])
 
 
-def test_diagnose_measures_the_background_and_knows_no_images(corel: Corel, folder: Path) -> None:
+def test_diagnose_measures_the_background_or_vectors(corel: Corel, folder: Path) -> None:
     backbone = Backbone.load(folder / "iris.safetensors")
     asked = ("diagnose", "--backbone", folder / "iris.safetensors", "--batches", 5)
     expected = diagnose(backbone.background, backbone.eta, 3, backbone.batch_size, batches=5)
     assert corel(*asked).stdout == f"{expected}\n"
-    assert "takes vectors, not images; leave out --images" in corel(*asked, "--images", "digits", exits=2).stderr
+    assert "takes feature vectors: give one .npy or .npz file" in corel(*asked, "--images", "digits", exits=2).stderr
+    assert corel(*asked, "--images", folder / "all.npy").stdout != f"{expected}\n"
 
 
 def test_a_gallery_of_vectors_from_enrolling_to_forgetting(corel: Corel, folder: Path, tmp_path: Path) -> None:

@@ -221,8 +221,8 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, test, expected_classes=20)
     with pytest.raises(ValueError, match="evaluation needs labels"):
         evaluate(backbone, replace(train, labels=None), test)
-    with pytest.raises(ValueError, match="different classes"):
-        evaluate(backbone, train, replace(test, classes=("red", "blue", "green")))
+    with pytest.raises(ValueError, match="class 'pink' has 0 train images in hues, train but 5 are needed"):
+        evaluate(backbone, train, replace(test, classes=("red", "green", "pink")), exemplars=[5])
     with pytest.raises(ValueError, match="class 'red' has 40 train images in hues, train but 120 are needed"):
         evaluate(backbone, train, test)
     with pytest.raises(ValueError, match="class 'red' has 1 train image in hues, train but 5 are needed"):

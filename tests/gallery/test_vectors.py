@@ -130,16 +130,16 @@ def with_nan(row: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize(
     ("train_pair", "test_pair", "error", "sentence"),
     [
-        (TRAIN[0], TEST, TypeError, r"train must be an ImageSet.* or a pair \(vectors, labels\), got ndarray"),
+        (TRAIN[0], TEST, ValueError, r"^train: .*needs labels, but an array has none; .* or a pair \(items, labels\)"),
         (TRAIN, (with_nan(7), TEST[1]), ValueError, "^test: features must be finite.*rows 7 are not: drop or impute"),
         ((TRAIN[0][:, :5], TRAIN[1]), TEST, ValueError, r"^train: .*rows of 13 features, \[n, 13\], got \[89, 5\]"),
         (TRAIN, (TEST[0][0], TEST[1]), ValueError, r"^test: .*got \[13\]"),
         ((TRAIN[0].astype(int), TRAIN[1]), TEST, TypeError, "^train: features must be floating point"),
-        (TRAIN, (TEST[0], TEST[1][:80]), ValueError, "test has 89 vectors but 80 labels; give one for each"),
-        (TRAIN, (TEST[0], TEST[1] + 1), ValueError, "test has the label 3, train only 0, 1, 2"),
-        (TRAIN, (TEST[0], None), TypeError, "test needs a label for each vector, got None"),
-        ((TRAIN[0], TRAIN[1][:, None]), TEST, TypeError, "train labels must be one value a vector.*label 0 is a list"),
-        ((TRAIN[0], np.full(89, np.nan)), TEST, ValueError, "train label 0 is nan; leave such vectors out"),
+        (TRAIN, (TEST[0], TEST[1][:80]), ValueError, "test: there are 89 items but 80 labels; give one for each"),
+        (TRAIN, (TEST[0], TEST[1] + 1), ValueError, "class '3' has 0 train vectors in an array but 5 are needed"),
+        (TRAIN, (TEST[0], None), TypeError, "test: labels must be one value for each item, got None"),
+        ((TRAIN[0], TRAIN[1][:, None]), TEST, TypeError, "train: labels must be one value.*label 0 is a list"),
+        ((TRAIN[0], np.full(89, np.nan)), TEST, ValueError, "train: label 0 is nan; leave such items out"),
         ((TRAIN[0], [1, "1", 2] * 29 + [1, 2]), TEST, ValueError, "some labels differ but read alike"),
         ((TRAIN[0], [0] * 89), (TEST[0], [0] * 89), ValueError, "told from others, but an array has 1; add another"),
         (TRAIN, (TEST[0][TEST[1] < 2], TEST[1][TEST[1] < 2]), ValueError, "class '2' has 0 test vectors"),
@@ -159,11 +159,13 @@ def test_too_few_vectors_are_counted(backbone: Backbone) -> None:
 
 def test_images_and_vectors_are_not_taken_for_each_other(backbone: Backbone) -> None:
     digits = images.open("digits")
-    with pytest.raises(ValueError, match=r"takes vectors of 13 features but train has images \(.*give pairs"):
+    with pytest.raises(ValueError, match=r"^train: .*takes vectors of 13 features, not images \(.*give the features"):
         evaluate(backbone, digits, digits)
-    with pytest.raises(ValueError, match=r"takes vectors of 13 features but test has images"):
+    with pytest.raises(ValueError, match=r"^test: this backbone takes vectors of 13 features, not images"):
         evaluate(backbone, TRAIN, digits)
-    with pytest.raises(ValueError, match=r"takes images but train is a pair of arrays; open images with"):
+    with pytest.raises(
+        ValueError, match=r"^train: images must be .* got \[89, 13\]; vectors need a backbone on vectors"
+    ):
         evaluate(Backbone.load(), TRAIN, TEST)
 
 

@@ -29,9 +29,9 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count the files of each decoding that really takes place."""
     counts: list[int] = []
 
-    def counted(files: list[Path], preparation: Preparation, *, progress: bool) -> Decoded:
+    def counted(files: list[Path], preparation: Preparation, *, progress: bool, keyed: bool) -> Decoded:
         counts.append(len(files))
-        return decode_files(files, preparation, progress=progress)
+        return decode_files(files, preparation, progress=progress, keyed=keyed)
 
     monkeypatch.setattr(_open, "decode_files", counted)
     return counts

@@ -10,7 +10,7 @@ import pytest
 from corel import images
 from corel.images import ImageSet
 from corel.images._places import cache_folder, data_folder
-from corel.images.known.catalogue import CATALOGUE, SIZES
+from corel.images.known.catalog import CATALOG, SIZES
 from corel.images.known.registry import KNOWN, NAMES
 from tests.images.known.test_cifar import write_cifar10
 
@@ -45,7 +45,7 @@ def test_known_name_that_is_not_there_says_what_to_run(name: str, tmp_path: Path
 
 def test_every_name_has_a_size_and_a_source() -> None:
     assert set(SIZES) == set(NAMES)
-    assert set(NAMES) - set(CATALOGUE) == {"imagenet", "digits"}
+    assert set(NAMES) - set(CATALOG) == {"imagenet", "digits"}
 
 
 def test_mistyped_name_is_guessed() -> None:

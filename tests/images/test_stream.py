@@ -63,6 +63,7 @@ def test_batches_are_what_open_gives_at_once(folder: Path, batch_size: int) -> N
 SOURCES: dict[str, Any] = {
     "Pillow image": lambda: Image.fromarray(COLOR[0]),
     "bytes": lambda: encoded(COLOR[0]),
+    "color tensor": lambda: torch.from_numpy(COLOR[0]).permute(2, 0, 1),
     "file object": lambda: io.BytesIO(encoded(COLOR[0])),
     "one array": lambda: COLOR[0],
     "array": lambda: COLOR[:1],

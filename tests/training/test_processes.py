@@ -23,12 +23,12 @@ CONFIG = TrainConfig(branches=2, branch_dim=3, width=4, batch_size=10, epochs=2,
 WORKER = """
 import json, os, sys
 import torch
-from corel.objectives.autoencoder import Reconstruction
+from corel.objectives.autoencoder import ImageReconstruction
 from corel.training import train
 from tests.training.test_processes import CONFIG, numbered_images
 
 torch.set_num_threads(1)
-seen, losses, forward = [], [], Reconstruction.forward
+seen, losses, forward = [], [], ImageReconstruction.forward
 
 def noting(self, items, generator):
     seen.append(items[:, 0, 0, 0].tolist())
@@ -36,7 +36,7 @@ def noting(self, items, generator):
     losses.append(pretext.item())
     return pretext, latents
 
-Reconstruction.forward = noting
+ImageReconstruction.forward = noting
 backbone = train(numbered_images(), CONFIG, run_dir=sys.argv[1] + "/run")
 rank = os.environ["RANK"]
 noted = {"seen": seen, "losses": losses, "digest": backbone.digest, "processes": backbone.metadata["processes"]}

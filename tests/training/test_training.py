@@ -24,7 +24,7 @@ from scipy.spatial.distance import cdist
 import corel.objectives
 from corel.backbone import Backbone
 from corel.images import ImageSet
-from corel.objectives.autoencoder import Reconstruction
+from corel.objectives.autoencoder import ImageReconstruction
 from corel.training import TrainConfig, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -290,7 +290,7 @@ def test_a_part_of_the_loss_that_is_not_finite_stops_likewise(
     """Distances that overflow, their sum that does, and a pretext that is no number."""
     pretext = torch.tensor(math.nan if message == "nan" else 1.0, requires_grad=True)
     spread = torch.tensor(latents).repeat(5)[:, None].expand(10, 6)
-    monkeypatch.setattr(Reconstruction, "forward", lambda *_: (pretext, spread))
+    monkeypatch.setattr(ImageReconstruction, "forward", lambda *_: (pretext, spread))
     with pytest.raises(FloatingPointError, match=rf"the loss is {message} at step 1; .* the batch: \S+"):
         train(images(), SMALL, run_dir=tmp_path)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from corel._io.regular import open_regular
 from corel._terminal import shown
 
-LABELLED = ("train_features", "train_labels", "test_features", "test_labels")
+LABELED = ("train_features", "train_labels", "test_features", "test_labels")
 
 # Deflate makes a thousandth of zeros, and about a tenth of the emptiest pictures.
 UNPACKED, TIMES = 256 << 20, 100
@@ -103,13 +103,13 @@ def load_features(path: Path) -> NDArray[Any]:
     return content["features" if "features" in content else next(iter(content))]
 
 
-def load_labelled(path: Path) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """Read train and test of an .npz file, each as features and their labels."""
-    wanted = f"labelled vectors come in an .npz file with {', '.join(LABELLED)}"
+def load_labeled(path: Path, split: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Read one split of an .npz file as features and their labels."""
+    wanted = f"labeled vectors come in an .npz file with {', '.join(LABELED)}"
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}; {wanted}")
     content = load(path)
     held: Mapping[str, NDArray[Any]] = {} if isinstance(content, np.ndarray) else content
-    if not set(LABELLED) <= set(held):
+    if not set(LABELED) <= set(held):
         raise ValueError(f"{path} holds {', '.join(held) or 'no named array'}; {wanted}")
-    return [(held[f"{split}_features"], held[f"{split}_labels"]) for split in ("train", "test")]
+    return held[f"{split}_features"], held[f"{split}_labels"]

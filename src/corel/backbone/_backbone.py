@@ -223,7 +223,7 @@ class Backbone:
         encoding: Callable[[Network], AbstractContextManager[int]] = lambda network: nullcontext(1),
         progress: bool = False,
     ) -> Backbone:
-        """Make a backbone of a frozen encoder, which runs once over unlabelled items.
+        """Make a backbone of a frozen encoder, which runs once over unlabeled items.
 
         Args:
             encoder: ``lite0``, ``timm:NAME``, ``onnx:FILE`` or a torch module; ``vectors`` for embeddings that exist.
@@ -285,8 +285,8 @@ class Backbone:
         if isinstance(self.network, Pretrained):  # it has a graph already, which gives vectors of another length
             write_atomically(Path(path), unit_vectors(self.network.graph.numpy().tobytes()))
             return
-        name = "vectors" if self.on_vectors else "images"
-        content = to_onnx(self.network.encoder, torch.zeros(2, *self.network.input_shape), name, ["latents"])
+        example = torch.zeros(2, *self.network.input_shape)
+        content = to_onnx(self.network.encoder, example, self.preparation.items, ["latents"])
         write_atomically(Path(path), content)
 
     def _stored_preparation(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Baseline(ABC):
 
     @property
     def parameters(self) -> int:
-        """How many numbers the fitted networks have learnt."""
+        """How many numbers the fitted networks have learned."""
         return sum(parameter.numel() for parameter in self._network.parameters())
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Baseline(ABC):
 
     def _checked(self, images: Any) -> Tensor:
         if not self._fitted:
-            raise NotFittedError(f"this {type(self).__name__} has not learnt a class yet; call fit(images) first")
+            raise NotFittedError(f"this {type(self).__name__} has not learned a class yet; call fit(images) first")
         return _pixels(images)
 
     def _device(self) -> torch.device:

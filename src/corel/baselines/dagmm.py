@@ -19,7 +19,7 @@ COMPONENTS = 3
 
 @dataclass(kw_only=True, eq=False)
 class DAGMM(Baseline):
-    """DAGMM: an autoencoder and a Gaussian mixture on its codes and reconstruction errors, learnt together.
+    """DAGMM: an autoencoder and a Gaussian mixture on its codes and reconstruction errors, learned together.
 
     The score is the log-likelihood. All that concerns the mixture is computed in float64: its covariances are close
     to singular wherever the class varies little, and are so for certain when a batch has fewer images than dimensions.

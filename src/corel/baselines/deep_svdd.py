@@ -18,13 +18,13 @@ PROBES = 64
 
 @dataclass(kw_only=True, eq=False)
 class DeepSVDD(Baseline):
-    """Deep-SVDD: codes pulled towards one center; the score is minus the squared distance to it.
+    """Deep-SVDD: codes pulled toward one center; the score is minus the squared distance to it.
 
     The known failure is collapse, a network that maps every image to the center. Without biases, and with a center
     that has no zero coordinate, vanishing weights do not minimize the loss; where they vanish even so, `fit` raises.
 
     Attributes:
-        epochs: of the pull towards the center; the learning rate falls to a tenth after `drop_at` of them.
+        epochs: of the pull toward the center; the learning rate falls to a tenth after `drop_at` of them.
         pretraining_epochs: as an autoencoder before; the learning rate falls after `pretraining_drop_at`.
         weight_decay: of both.
 

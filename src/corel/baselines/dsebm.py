@@ -13,7 +13,7 @@ from corel.baselines._shared import SIZE, Baseline, ConvEncoder, symmetric
 
 @dataclass(kw_only=True, eq=False)
 class DSEBM(Baseline):
-    """DSEBM: an energy that is low on the class, learnt by denoising; the score is the negative energy.
+    """DSEBM: an energy that is low on the class, learned by denoising; the score is the negative energy.
 
     Attributes:
         noise: standard deviation of what is added to pixels in [−1, 1].

@@ -40,7 +40,7 @@ def fetch(
 def list_known(root: Root = None) -> None:
     """List the datasets known by name, their sizes when complete, and where each one is here."""
     from corel.images import data_folder
-    from corel.images.known.catalogue import SIZES
+    from corel.images.known.catalog import SIZES
     from corel.images.known.registry import whereabouts
 
     folder = data_folder(root)

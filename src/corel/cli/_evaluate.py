@@ -14,13 +14,13 @@ from corel._io.atomic import write_atomically
 from corel._io.filetype import TEXT
 from corel._terminal import counted
 from corel.cli._data import Root
-from corel.cli._options import Json, Photographs, Quiet, Rate, Report
+from corel.cli._inputs import report_skipped
+from corel.cli._options import Json, Photographs, Quiet, Rate, Report, Strict
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._recognition import recognition_lines
 from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 
 if TYPE_CHECKING:
-    from corel.backbone import Backbone
     from corel.evaluation import Evaluation, Recognition
 
 BackboneOption = Annotated[
@@ -79,6 +79,7 @@ def evaluate(
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(dir_okay=False, help="Write all records to this JSON file.")] = None,
     report: Report = None,
+    strict: Strict = False,
     as_json: Json = False,
     engine: EngineName = Engine.LOCAL,
     address: Address = None,
@@ -92,11 +93,14 @@ def evaluate(
     check_outputs([source, backbone], Output("--out", out, TEXT), Output("--report", report, TEXT))
     from corel.backbone import Backbone
     from corel.evaluation import evaluate as measure
-    from corel.evaluation import recognize
-    from corel.images.known.catalogue import SIZES
+    from corel.evaluation import read_labeled, recognize
+    from corel.images.known.catalog import SIZES
 
     loaded = Backbone.load(backbone)
-    train, test = data = _opened(loaded, source, root, seed, quiet=quiet)
+    # A folder in sight comes before a known dataset of the same name.
+    place: Any = Path(source) if Path(source).is_dir() else source
+    train, test = read_labeled(loaded, place, root=root, seed=seed, strict=strict, progress=not quiet)
+    report_skipped([*train.skipped, *test.skipped])
     fewest, most = max(exemplars or [1]), max(exemplars or [MOST])
     named = [each.value for each in scores] if scores else None
     with encoding(engine, address, workers, loaded.network):
@@ -115,7 +119,6 @@ def evaluate(
                 loaded, train, test, exemplars=exemplars or [smallest],
                 scores=named, draws=draws, seed=seed, controls=controls,
                 progress=not quiet, expected_classes=SIZES[source].classes if source in SIZES else None,
-                source=source if loaded.on_vectors else None,
             )  # fmt: skip
     document = {"recognition": recognition.document(), **(found.document() if found else {})}
     for line in [json.dumps(document)] if as_json else ["", *_table(found)] if found else ():
@@ -126,24 +129,9 @@ def evaluate(
     if report is not None:
         from corel.report import recognition_section, write_report
 
-        shown = {} if loaded.on_vectors or found is None else dict(zip(("enrolled", "test"), data, strict=True))
+        shown = {} if found is None else {"enrolled": train.pictures, "test": test.pictures}
         first = [recognition_section(recognition)]
         write_report(report, loaded, evaluation=found, first=first, **shown, progress=not quiet)
-
-
-def _opened(backbone: Backbone, source: str, root: Path | None, seed: int, *, quiet: bool) -> tuple[Any, Any]:
-    """Give train and test, from one labelled folder if need be."""
-    from corel import images
-    from corel._io import arrayfile
-    from corel.evaluation import split
-
-    if backbone.on_vectors:
-        train, test = arrayfile.load_labelled(Path(source).expanduser())
-        return train, test
-    settings: Any = {"root": root, "preparation": backbone.preparation, "progress": not quiet}
-    if Path(source).is_dir() and not images.has_test_split(Path(source)):
-        return split(images.open(Path(source), **settings), seed)
-    return images.open(source, "train", **settings), images.open(source, "test", **settings)
 
 
 def _same_classes(recognition: Recognition) -> bool:
@@ -155,7 +143,8 @@ def _same_classes(recognition: Recognition) -> bool:
 def diagnose(
     backbone: BackboneOption = None,
     images: Annotated[
-        str | None, typer.Option(help="Measure on these images (name or path), not on the backbone's background.")
+        str | None,
+        typer.Option(help="Measure on these images or vectors (name or path), not on the backbone's background."),
     ] = None,
     root: Root = None,
     sample_size: Annotated[
@@ -170,17 +159,17 @@ def diagnose(
     quiet: Quiet = False,
 ) -> None:
     """Measure how connected a backbone's latents are, and say what the theory makes of it."""
+    import numpy as np
+
     from corel.backbone import Backbone
-    from corel.images import open as open_images
+    from corel.images import stream
     from corel.theory import diagnose as measure
 
     loaded = Backbone.load(backbone)
     latents = loaded.background
-    if images is not None and loaded.on_vectors:
-        raise ValueError("this backbone takes vectors, not images; leave out --images to measure on its background")
     if images is not None:
-        size = loaded.network.input_shape[-1]
-        latents = loaded.encode(open_images(images, root=root, size=size, progress=not quiet), progress=not quiet)
+        items = stream(images, loaded.preparation, root=root, progress=not quiet)
+        latents = np.concatenate([loaded.encode(batch.values) for batch in items if len(batch)])
     found = measure(
         latents, loaded.eta, loaded.branches, loaded.batch_size,
         sample_size=sample_size, batches=batches, p=loaded.p, seed=seed, exact=exact,

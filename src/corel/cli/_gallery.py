@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._terminal import console, counted, printable
-from corel.cli._inputs import named_files
+from corel._terminal import console, counted
+from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 from corel.cli._resolution import remark_on_large_photos
@@ -325,19 +325,6 @@ def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> Non
             f"{shown}: with fewer than {needed:,} exemplars together never ruled out at a rate of {rate:g}",
             markup=False,
         )
-
-
-def report_skipped(skipped: Sequence[Skipped]) -> None:
-    """Name what could not be read, ten at most."""
-    """Name what was left out, at most ten of it."""
-    for each in skipped[:10]:
-        console().print(f"skipped: {_described(each)}", markup=False, soft_wrap=True)
-    if len(skipped) > 10:
-        console().print(f"skipped: {len(skipped) - 10:,} more")
-
-
-def _described(skipped: Skipped) -> str:
-    return f"{printable(skipped.path)} {skipped.reason}"
 
 
 def _print_json(**content: Any) -> None:

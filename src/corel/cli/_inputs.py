@@ -1,4 +1,4 @@
-"""Names of images as people give them: files, folders, globs, or a list on standard input."""
+"""Names of images as people give them (files, folders, globs, a list on standard input), and what was not read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from corel._terminal import console, printable
+
+if TYPE_CHECKING:
+    from corel.images import Skipped
 
 STANDARD_INPUT = "-"
 
@@ -33,3 +38,11 @@ def named_files(arguments: Sequence[str]) -> Named:
 
 def _standard_input() -> Iterator[Path]:
     return (Path(name) for line in sys.stdin if (name := line.rstrip("\r\n")))
+
+
+def report_skipped(skipped: Sequence[Skipped]) -> None:
+    """Name what was not read, at most ten of it."""
+    for each in skipped[:10]:
+        console().print(f"skipped: {printable(each.path)} {each.reason}", markup=False, soft_wrap=True)
+    if len(skipped) > 10:
+        console().print(f"skipped: {len(skipped) - 10:,} more")

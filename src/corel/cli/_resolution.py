@@ -19,7 +19,7 @@ BETTER = "corel backbone wrap lite0 --background PHOTOS --out mine.safetensors"
 def remark_on_large_photos(backbone: Backbone, source: Any) -> None:
     """Name the command that makes a better backbone, if a small encoder is given large photos."""
     size = backbone.network.input_shape[-1]
-    if backbone.on_vectors or size > LARGE // 2:
+    if size > LARGE // 2:
         return
     sides = sorted(_shorter_sides(_files(source)[:LOOKED_AT])) or [0]
     if (median := sides[len(sides) // 2]) > LARGE:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corel._terminal import counted, printable
-from corel.cli._gallery import report_skipped
+from corel.cli._inputs import report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Quiet, Rate
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corel._terminal import console, counted, printable
-from corel.cli._gallery import Images, report_skipped
-from corel.cli._inputs import named_files
+from corel.cli._gallery import Images
+from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 

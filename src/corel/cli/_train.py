@@ -106,30 +106,22 @@ def train(
     check_outputs([source, features, run], Output("--out", out, SAFETENSORS), Output("--report", report, TEXT))
     preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
-    data = _opened(source, features, split=split, root=root, size=size, strict=strict, progress=not quiet)
-    from corel import training
+    from corel import images, training
 
+    options: Any = {"split": split, "root": root, "size": size, "strict": strict, "progress": not quiet}
+    data = images.open(source, **options) if features is None else features
     try:
         backbone = training.train(
             data,
             config,
             run_dir=run,
             checkpoint_minutes=checkpoint_minutes,
-            source=None if features is None else str(features),
             progress=not quiet,
         )
     except training.TrainingInterrupted as stopped:
         typer.echo(f"corel: {stopped}", err=True)
         raise typer.Exit(130) from stopped
     _keep(backbone, out, report, images=data if features is None else None, progress=not quiet)
-
-
-def _opened(source: str | None, features: Path | None, **manner: Any) -> Any:
-    """What to train on: images, or the rows of a file."""
-    from corel import images
-    from corel._io import arrayfile
-
-    return images.open(source, **manner) if features is None else arrayfile.load_features(features)
 
 
 def _keep(backbone: Backbone, out: Path, report: Path | None, *, images: Any, progress: bool) -> None:
@@ -223,7 +215,7 @@ def wrap(
     backbone.save(out)
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())
-    if not quiet and not backbone.on_vectors:
+    if not quiet:
         remark_on_small_photos(backbone, source)
 
 

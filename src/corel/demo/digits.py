@@ -12,7 +12,7 @@ from PIL import Image
 from corel import images
 from corel._terminal import console
 from corel.backbone import Backbone
-from corel.evaluation import Evaluation, evaluate
+from corel.evaluation import Evaluation, LabeledItems, evaluate, read_labeled
 from corel.gallery import Gallery, Scores
 from corel.images import ImageSet
 from corel.report import write_report
@@ -50,7 +50,7 @@ def compare(
     auxiliary, (enrolled, test) = _open("train"), _halves(_open("test"))
     backbones = {}
     for name, weight in (("with the loss", 20.0), ("without the loss", 0.0)):
-        say.print(f"Training on {len(auxiliary)} unlabelled digits {name} (λ = {weight:g})")
+        say.print(f"Training on {len(auxiliary)} unlabeled digits {name} (λ = {weight:g})")
         config = TrainConfig(epochs=epochs, width=width, weight=weight)
         backbones[name] = train(auxiliary, config, progress=not quiet)
     say.print(f"Telling {len(test.classes)} digits apart on {len(test)} images that no encoder has seen")
@@ -64,21 +64,19 @@ def compare(
 
 def enroll(out: Path, *, backbone: str | Path = FOR_DIGITS, quiet: bool = False) -> EnrolledDigits:
     """Enroll some digits in a gallery on a shipped encoder, which never saw a digit, and score others by it."""
-    size = Backbone.load(backbone).network.input_shape[-1]
-    train_half, test_half = _open("train", size), _open("test", size)
-    known = train_half.take(np.asarray(train_half.labels) < ENROLLED)
+    train_half, test_half = read_labeled(Backbone.load(backbone), "digits")
     # Names of the demo's own: whatever else is in the folder, only an earlier demo's files are replaced.
     path, folder = out / "demo.gallery", out / "demo_images"
     path.unlink(missing_ok=True)
     truth = test_half.classes
     files = _write_first_of_each(test_half, folder)
     with Gallery.open(path, backbone, create=True) as gallery:
-        gallery.enroll(None, known, progress=not quiet)
+        gallery.enroll(None, train_half.take(train_half.labels < ENROLLED).pictures, progress=not quiet)
         return EnrolledDigits(path, folder, gallery.score(files), truth)
 
 
-def _open(split: str, size: int = 32) -> ImageSet:
-    return images.open("digits", split, size=size, progress=False)
+def _open(split: str) -> ImageSet:
+    return images.open("digits", split, progress=False)
 
 
 def _halves(digits: ImageSet) -> tuple[ImageSet, ImageSet]:
@@ -114,11 +112,11 @@ def _measured(
     return replace(found, records=tuple(records))
 
 
-def _write_first_of_each(digits: ImageSet, folder: Path) -> list[Path]:
+def _write_first_of_each(digits: LabeledItems, folder: Path) -> list[Path]:
     """Save one image of each digit, so that there is something to type the next command with."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for label, name in enumerate(digits.classes):
         paths.append(folder / f"{name}.png")
-        Image.fromarray(digits.pixels[np.flatnonzero(digits.labels == label)[0]]).save(paths[-1])
+        Image.fromarray(digits.items[np.flatnonzero(digits.labels == label)[0]]).save(paths[-1])
     return paths

@@ -18,7 +18,6 @@ from PIL import Image
 from corel.backbone import Backbone
 from corel.finding import Found, find, windows_in
 from corel.gallery import Gallery, Verdict
-from corel.images import ImageSet
 from corel.report import Panel
 
 UInt8Array = NDArray[np.uint8]
@@ -119,9 +118,7 @@ def recognize(out: Path, *, rate: float = 0.05, seed: int = 0) -> Recognized:
         for name, windows in enrolled.items():
             gallery.enroll(name, windows)
         windows, truth = _new_windows(size, seed)
-        names = [str(path) for path in _write(windows, truth, folder)]
-        found = gallery.score(ImageSet(windows, None, (), names, "windows of two photographs"))
-        verdicts = tuple(found.decide(rate))
+        verdicts = tuple(gallery.recognize(_write(windows, truth, folder), rate))
     return Recognized(path, windows, truth, verdicts, _by_nearest_pixels(enrolled, windows, rate))
 
 

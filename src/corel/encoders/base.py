@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from corel._terminal import track
 
-BACKGROUND = 4000  # latents of unlabelled items that a backbone keeps, to compare with
+BACKGROUND = 4000  # latents of unlabeled items that a backbone keeps, to compare with
 
 Module = TypeVar("Module", bound=nn.Module)
 

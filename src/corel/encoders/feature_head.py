@@ -64,7 +64,7 @@ RESOLVED = 1e-5  # deviations below this share of the mean are a hundred steps o
 
 
 class Standardize(nn.Module):
-    """Subtract each feature's mean and divide by its deviation; both are part of the network, not learnt by descent."""
+    """Subtract the mean of each feature and divide by its deviation; both are kept with the network, not learned."""
 
     mean: Tensor
     deviation: Tensor

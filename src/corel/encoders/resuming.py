@@ -54,7 +54,7 @@ def _checks(rows: NDArray[Any], start: int = 0) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(sums), np.uint8).reshape(len(rows), CHECK)
 
 
-class Rows:
+class ResumableRows:
     """Latents and hashes of the items so far, in memory and, where there is a file, in it."""
 
     def __init__(self, path: Path | None, identity: bytes, width: int) -> None:
@@ -109,9 +109,9 @@ class Rows:
 
 
 @contextmanager
-def resumed_rows(path: Path | None, identity: bytes, width: int) -> Iterator[Rows]:
+def resumed_rows(path: Path | None, identity: bytes, width: int) -> Iterator[ResumableRows]:
     """Give the rows to extend, with those that the file `path` holds already."""
-    rows = Rows(path, identity, width)
+    rows = ResumableRows(path, identity, width)
     try:
         yield rows
     finally:

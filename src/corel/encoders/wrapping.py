@@ -1,4 +1,4 @@
-"""Run a frozen encoder over unlabelled items once, and read off what scoring needs: background, radius, death times."""
+"""Run a frozen encoder over unlabeled items once, and read off what scoring needs: background, radius, death times."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Latents = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """What a run over unlabelled items gives.
+    """What a run over unlabeled items gives.
 
     Attributes:
         network: the encoder, which centers and whitens now.

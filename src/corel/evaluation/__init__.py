@@ -1,6 +1,8 @@
 """How well classes are told apart: the paper's one-vs-all protocol, with the controls that every table needs."""
 
 from corel.evaluation._auc import one_vs_all_auc as one_vs_all_auc
+from corel.evaluation._labeled import LabeledItems as LabeledItems
+from corel.evaluation._labeled import read_labeled as read_labeled
 from corel.evaluation._methods import nearest_neighbors as nearest_neighbors
 from corel.evaluation._protocol import draw_exemplars as draw_exemplars
 from corel.evaluation._protocol import evaluate as evaluate

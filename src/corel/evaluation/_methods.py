@@ -14,7 +14,7 @@ from corel import objectives
 from corel.backbone import WRAPPED, Backbone
 from corel.encoders import FeatureHead
 from corel.encoders.base import BACKGROUND, channels_last
-from corel.evaluation._labelled import Labelled
+from corel.evaluation._labeled import LabeledItems
 from corel.oneclass import METHODS, ClassBank, backbone_settings, compared_rows, preferred_method
 
 NEIGHBORS = 5  # of the nearest-neighbor controls: minus the mean Euclidean distance to so many exemplars
@@ -46,7 +46,13 @@ def main_score(backbone: Backbone, scores: Sequence[str]) -> str:
 
 
 def methods(
-    backbone: Backbone, train: Labelled, test: Labelled, scores: Sequence[str], *, controls: bool, progress: bool
+    backbone: Backbone,
+    train: LabeledItems,
+    test: LabeledItems,
+    scores: Sequence[str],
+    *,
+    controls: bool,
+    progress: bool,
 ) -> list[Method]:
     """Our scores on the backbone's latents and, with `controls`, the same without training and without the score."""
     embedded = [backbone.embed(data.items, progress=progress) for data in (train, test)]
@@ -92,38 +98,37 @@ def nearest_neighbors(name: str, features: tuple[NDArray[Any], ...], background:
     everything, and that says nothing about its class.
     """
     train, test = features
-    queries = torch.from_numpy(test.astype(np.float32))
-    emptiness = (
-        0.0 if background is None else _nearest(queries, torch.from_numpy(background.astype(np.float32))[None], AROUND)
-    )
+    emptiness = 0.0 if background is None else _nearest(test, background[None], AROUND)
 
     def evaluate(chosen: Indices) -> Doubles:
-        return emptiness - _nearest(queries, torch.from_numpy(train[chosen].astype(np.float32)), NEIGHBORS)
+        return emptiness - _nearest(test, train[chosen], NEIGHBORS)
 
     return Method(name, evaluate)
 
 
-def _nearest(queries: torch.Tensor, groups: torch.Tensor, count: int) -> Doubles:
+def _nearest(queries: NDArray[Any], rows: NDArray[Any], count: int) -> Doubles:
     """Mean Euclidean distance `[n, C]` of each query to the `count` nearest rows of each group `[C, m, d]`."""
-    parts = []
-    for rows in queries.split(ROWS):  # type: ignore[no-untyped-call]
-        distances = torch.cdist(rows, groups.flatten(0, 1)).reshape(len(rows), *groups.shape[:2])
+    groups, parts = torch.from_numpy(rows.astype(np.float32)), []
+    for start in range(0, len(queries), ROWS):
+        some = torch.from_numpy(queries[start : start + ROWS].astype(np.float32))
+        distances = torch.cdist(some, groups.flatten(0, 1)).reshape(len(some), *groups.shape[:2])
         nearest = distances.topk(min(count, groups.shape[1]), largest=False).values
         parts.append(nearest.double().mean(-1))
     return np.asarray(torch.cat(parts).numpy())
 
 
-def _without_encoder(train: Labelled, test: Labelled) -> tuple[str, tuple[NDArray[Any], ...]]:
+def _without_encoder(train: LabeledItems, test: LabeledItems) -> tuple[str, tuple[NDArray[Any], ...]]:
     """Rows that no encoder has seen, and what they are: pixels have a common unit, features are given one."""
     if train.kind == "images":
         return "pixels", tuple(data.items.reshape(len(data), -1) for data in (train, test))
-    mean, deviation = train.items.mean(axis=0), train.items.std(axis=0)
-    unit = np.where(np.ptp(train.items, axis=0) > 0, deviation, 1)  # rounding gives a constant a deviation too
+    rows = train.items.astype(np.float64)
+    # Rounding gives a constant a deviation too.
+    mean, unit = rows.mean(axis=0), np.where(np.ptp(rows, axis=0) > 0, rows.std(axis=0), 1)
     return "standardized vectors", tuple((data.items - mean) / unit for data in (train, test))
 
 
 def _untrained(
-    backbone: Backbone, train: Labelled, test: Labelled, trained: tuple[Latents, ...], *, progress: bool
+    backbone: Backbone, train: LabeledItems, test: LabeledItems, trained: tuple[Latents, ...], *, progress: bool
 ) -> tuple[tuple[Latents, ...], dict[str, Any]]:
     """Latents of the same encoder before training, and the settings to score them.
 

@@ -10,7 +10,7 @@ from corel._errors import ArgumentError
 from corel._terminal import counted, progress_bar
 from corel.backbone import Backbone
 from corel.evaluation._auc import one_vs_all_auc
-from corel.evaluation._labelled import Labelled, Pair, labelled
+from corel.evaluation._labeled import LabeledItems, Source, read_labeled
 from corel.evaluation._methods import Indices, Method, default_scores, main_score, methods
 from corel.evaluation._records import Evaluation, Record
 from corel.images import ImageSet
@@ -18,8 +18,8 @@ from corel.images import ImageSet
 
 def evaluate(
     backbone: Backbone,
-    train: ImageSet | Pair,
-    test: ImageSet | Pair,
+    train: Source,
+    test: Source = None,
     *,
     exemplars: Sequence[int] = (120,),
     scores: Sequence[str] | None = None,
@@ -27,16 +27,17 @@ def evaluate(
     seed: int = 0,
     controls: bool = True,
     expected_classes: int | None = None,
-    source: str | None = None,
     progress: bool = True,
 ) -> Evaluation:
     """One-vs-all AUC of each class from a few of its train items, scored on the whole test split.
 
     Args:
         backbone: The encoder; it learns nothing here.
-        train: Labelled images to enroll from, at least ``max(exemplars)`` of each class. For a backbone on vectors a
-            pair of arrays: vectors ``[n, features]``, and n labels of any kind, whose distinct values are the classes.
-        test: The same of the same classes.
+        train: Where to enroll from, at least ``max(exemplars)`` items of each class: whatever `corel.images.stream`
+            takes and has labels, such as a name, a folder with one folder a class, an `ImageSet`, a dataset, or a pair
+            of items and labels. For a backbone on vectors such a pair, or an .npz file.
+        test: The same of the same classes; default: the test split of `train`, and where there is none 30% of each
+            class.
         exemplars: Items enrolled per class; smaller draws are the beginnings of larger ones.
         scores: Any of `"count"`, `"contrast"` and, for a backbone with features of its background, `"cosine"`;
             default: all that the backbone has.
@@ -45,7 +46,6 @@ def evaluate(
         controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also
             less those of the background) and on pixels or standardized vectors.
         expected_classes: Refuse a dataset with another number of classes.
-        source: What the record calls the data; default: what an `ImageSet` says, else "an array".
         progress: Show a bar, if standard error is a terminal.
 
     Example:
@@ -56,7 +56,7 @@ def evaluate(
         ['count', 'contrast', 'cosine']
 
     """
-    known, asked = labelled(backbone, train, test)
+    known, asked = read_labeled(backbone, train, test, seed=seed, progress=progress)
     exemplars = tuple(dict.fromkeys(exemplars))  # what is asked for twice is measured once
     scores = tuple(dict.fromkeys(default_scores(backbone) if scores is None else scores))
     _check(known, asked, exemplars, expected_classes)
@@ -72,18 +72,17 @@ def evaluate(
                     records += _records(method, chosen[:, :m], draw, asked)
                     advance(note=f"{method.name}, m = {m}")
     config = _config(backbone, known, asked, exemplars, draws, seed)
-    config |= {"score": main_score(backbone, scores)} | ({} if source is None else {"dataset": source})
-    return Evaluation(config, tuple(records))
+    return Evaluation(config | {"score": main_score(backbone, scores)}, tuple(records))
 
 
-def _records(method: Method, chosen: Indices, draw: int, test: Labelled) -> list[Record]:
+def _records(method: Method, chosen: Indices, draw: int, test: LabeledItems) -> list[Record]:
     found = one_vs_all_auc(test.labels, method.score(chosen)).tolist()
     return [
         Record(method.name, chosen.shape[1], draw, name, auc) for name, auc in zip(test.classes, found, strict=True)
     ]
 
 
-def draw_exemplars(train: ImageSet | Labelled, exemplars: int, seed: int, draw: int) -> Indices:
+def draw_exemplars(train: ImageSet | LabeledItems, exemplars: int, seed: int, draw: int) -> Indices:
     """Draw the train items that `evaluate` enrolls: indices `[C, m]`, each class from its own random stream.
 
     A smaller draw of the same `seed` and number `draw` is the beginning of a larger one.
@@ -95,15 +94,13 @@ def draw_exemplars(train: ImageSet | Labelled, exemplars: int, seed: int, draw: 
     return np.stack(rows)
 
 
-def _check(train: Labelled, test: Labelled, exemplars: Sequence[int], expected_classes: int | None) -> None:
+def _check(train: LabeledItems, test: LabeledItems, exemplars: Sequence[int], expected_classes: int | None) -> None:
     """Say why the protocol cannot be run on these items, if it cannot."""
     if expected_classes is not None and len(train.classes) != expected_classes:
         raise ValueError(
             f"{train.source} has {len(train.classes)} classes but should have {expected_classes}: "
             "another dataset, or another labelling of it, was opened"
         )
-    if train.classes != test.classes:
-        raise ValueError(f"train and test have different classes: {train.source}, {test.source}")
     if len(train.classes) < 2:
         raise ValueError(f"one class is told from others, but {train.source} has {len(train.classes)}; add another")
     if not exemplars or min(exemplars) < 1:
@@ -112,7 +109,7 @@ def _check(train: Labelled, test: Labelled, exemplars: Sequence[int], expected_c
     check_sizes("test", test, 1)
 
 
-def check_sizes(split: str, data: Labelled, least: int, *, empty: bool = False) -> None:
+def check_sizes(split: str, data: LabeledItems, least: int, *, empty: bool = False) -> None:
     """Refuse a class with fewer items than are needed; with `empty`, one without any is allowed."""
     sizes = np.bincount(data.labels, minlength=len(data.classes))
     sizes = np.where(sizes == 0, least, sizes) if empty else sizes
@@ -125,7 +122,7 @@ def check_sizes(split: str, data: Labelled, least: int, *, empty: bool = False) 
 
 
 def _config(
-    backbone: Backbone, train: Labelled, test: Labelled, exemplars: Sequence[int], draws: int, seed: int
+    backbone: Backbone, train: LabeledItems, test: LabeledItems, exemplars: Sequence[int], draws: int, seed: int
 ) -> dict[str, object]:
     return {
         "backbone": backbone.digest,

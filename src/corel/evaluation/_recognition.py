@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from corel.backbone import Backbone
-from corel.evaluation._labelled import Labelled, Pair, labelled
+from corel.evaluation._labeled import LabeledItems, Source, read_labeled
 from corel.evaluation._protocol import check_sizes
 from corel.gallery import BlankTest, Scores
-from corel.images import ImageSet
 from corel.oneclass import Calibration, ClassBank, backbone_settings, compared_rows, preferred_method
 
 LEFT_OUT = 20  # classes that take their turn as strangers, at most
@@ -79,8 +78,8 @@ class Bag(NamedTuple):
 
 def recognize(
     backbone: Backbone,
-    train: ImageSet | Pair,
-    test: ImageSet | Pair,
+    train: Source,
+    test: Source = None,
     *,
     rate: float = 0.05,
     method: str | None = None,
@@ -94,7 +93,7 @@ def recognize(
     Test items of a class without train items are strangers. Where there are none, each class in turn is left out of
     the gallery and its test items are the strangers. `method` and `photographs` are those of a new gallery.
     """
-    known, asked = labelled(backbone, train, test)
+    known, asked = read_labeled(backbone, train, test, seed=seed)
     check_sizes("train", known, least, empty=True)
     score = preferred_method(backbone) if method is None else method
     chosen = _chosen(known, most, seed)
@@ -139,7 +138,7 @@ def _known(
     }
 
 
-def _chosen(train: Labelled, most: int, seed: int) -> dict[int, Indices]:
+def _chosen(train: LabeledItems, most: int, seed: int) -> dict[int, Indices]:
     """Draw the exemplars of every class that has some, by its label."""
     return {
         label: np.sort(np.random.default_rng([seed, label]).permutation(np.flatnonzero(train.labels == label))[:most])
@@ -147,14 +146,14 @@ def _chosen(train: Labelled, most: int, seed: int) -> dict[int, Indices]:
     }
 
 
-def _blank_test(train: Labelled, chosen: dict[int, Indices]) -> BlankTest | None:
+def _blank_test(train: LabeledItems, chosen: dict[int, Indices]) -> BlankTest | None:
     """Give the test for blank frames of a gallery with these exemplars; None for vectors."""
     rows = np.concatenate(list(chosen.values()))
     some = rows[:: -(-len(rows) // BlankTest.SAMPLE)]
     return BlankTest.of_images(train.items[some]) if train.kind == "images" else None
 
 
-def _bag(backbone: Backbone, method: str, data: Labelled, rows: Indices, blanks: BlankTest | None = None) -> Bag:
+def _bag(backbone: Backbone, method: str, data: LabeledItems, rows: Indices, blanks: BlankTest | None = None) -> Bag:
     items = data.items[rows]
     embedded = backbone.embed(items, progress=False)
     return Bag(compared_rows(method, embedded), None if blanks is None else blanks.photographic(items))

@@ -1,20 +1,32 @@
-"""Train and test from one labelled set that has no test split."""
+"""Train and test from one labeled set that has no test split."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Protocol, TypeVar
 
-from corel.images import ImageSet
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 TEST_SHARE = 0.3
 
 
-def split(images: ImageSet, seed: int = 0) -> tuple[ImageSet, ImageSet]:
-    """Set aside 30% of each class to test on, at least one image; a class of one image is only enrolled."""
-    if images.labels is None:
+class Divisible(Protocol):
+    """Items with labels, of which some can be taken: an `ImageSet`, for example."""
+
+    @property
+    def labels(self) -> NDArray[np.int64] | None: ...
+    def take(self, indices: ArrayLike) -> Any: ...
+
+
+Items = TypeVar("Items", bound=Divisible)
+
+
+def split(items: Items, seed: int = 0) -> tuple[Items, Items]:
+    """Set aside 30% of each class to test on, at least one item; a class of one item is only enrolled."""
+    if (labels := items.labels) is None:
         raise ValueError("evaluation needs labels: put the images into one folder a class")
-    tested = np.zeros(len(images), bool)
-    for label in np.unique(images.labels).tolist():
-        rows = np.random.default_rng([seed, label]).permutation(np.flatnonzero(images.labels == label))
+    tested = np.zeros(len(labels), bool)
+    for label in np.unique(labels).tolist():
+        rows = np.random.default_rng([seed, label]).permutation(np.flatnonzero(labels == label))
         tested[rows[: max(1, int(TEST_SHARE * len(rows))) if len(rows) > 1 else 0]] = True
-    return images.take(~tested), images.take(tested)
+    return items.take(~tested), items.take(tested)

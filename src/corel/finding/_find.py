@@ -163,9 +163,9 @@ def _sides(window: int, scales: Sequence[float]) -> list[int]:
 
 
 def _size(encoder: Backbone) -> int:
-    if encoder.on_vectors:
+    if not isinstance(encoder.preparation, images.Preparation):
         raise ValueError("this backbone takes vectors, not images; choose one that encodes photographs")
-    return encoder.network.input_shape[-1]
+    return encoder.preparation.size
 
 
 def _name(photo: Any, number: int) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from corel.oneclass import Explanation as Votes
+    from corel.oneclass import Votes
 
 SHOWN = 10  # exemplars a branch
 GAP = 2  # pixels between thumbnails

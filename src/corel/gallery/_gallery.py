@@ -176,7 +176,7 @@ class Gallery:
         """Add images to a class, all or none; those it already holds are counted and skipped.
 
         Args:
-            name: the class, new or not; None takes each class of a labelled source under its own name.
+            name: the class, new or not; None takes each class of a labeled source under its own name.
             images: anything that `corel.images.open` takes; for a backbone on vectors rows ``[n, features]``, or an
                 .npy or .npz file of them.
             strict: an image that cannot be read is an error, rather than skipped and listed.

@@ -1,7 +1,7 @@
 """Image sources: `open` reads one into memory, `stream` reads it batch by batch, both from anything a person holds."""
 
 from corel.images._find import find_files as find_files
-from corel.images._folder import has_test_split as has_test_split
+from corel.images._find import has_test_split as has_test_split
 from corel.images._formats import is_picture as is_picture
 from corel.images._hash import content_hash as content_hash
 from corel.images._listing import EncodedListing as EncodedListing

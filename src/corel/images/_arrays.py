@@ -50,7 +50,7 @@ def _entries(
             only_train(split, str(path))
             found = _labels(content, labels, path)
             return content[images], found, _classes(content, found)
-    if arrayfile.LABELLED[0] in content:
+    if arrayfile.LABELED[0] in content:
         raise ValueError(
             f"{path} holds vectors: choose a backbone that `corel train --features` made (--backbone FILE)"
         )

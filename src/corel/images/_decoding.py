@@ -30,7 +30,7 @@ class Decoded:
     """The images of n items in order.
 
     `broken` gives the reason of each file (by position) that has no image; its pixels are zero.
-    `key` is the fingerprint of what was decoded, or None if a file could not be read at all.
+    `key` is the fingerprint of what was decoded; None where nobody asked, or if a file could not be read at all.
     `labels` come with the items of a dataset; None where there are none, or where they were known before.
     """
 
@@ -47,8 +47,9 @@ def decode_files(
     progress: bool,
     read: Callable[[Any], bytes] = read_regular,
     threads: int | None = None,
+    keyed: bool = False,
 ) -> Decoded:
-    """Read each file once, and from the same bytes take both its image and its part of the fingerprint.
+    """Read each file once; if `keyed`, take from the same bytes its part of the fingerprint too.
 
     `read` gives the bytes of an item that is no path; `threads` is for items that are slow to come.
     """
@@ -56,7 +57,7 @@ def decode_files(
     broken: dict[int, str] = {}
     digests: list[bytes | None] = []
     for i, (digest, image) in enumerate(
-        _in_threads(lambda file: _decode(file, read, preparation), files, "reading images", progress, threads)
+        _in_threads(lambda file: _decode(file, read, preparation, keyed), files, "reading images", progress, threads)
     ):
         digests.append(digest)
         if isinstance(image, str):
@@ -72,7 +73,7 @@ def fingerprint(files: Sequence[Path], preparation: Preparation, *, progress: bo
 
 
 def _decode(
-    file: Item, read: Callable[[Item], bytes], preparation: Preparation
+    file: Item, read: Callable[[Item], bytes], preparation: Preparation, keyed: bool
 ) -> tuple[bytes | None, UInt8Array | str]:
     try:
         data = read(file)
@@ -82,10 +83,11 @@ def _decode(
         return None, "is a pipe or a device, not a file"
     except MemoryError as error:
         return None, explain(error)
+    digest = _hash(data) if keyed else None
     try:
-        return _hash(data), decode(data, preparation)
+        return digest, decode(data, preparation)
     except BROKEN as error:
-        return _hash(data), explain(error)
+        return digest, explain(error)
 
 
 def _digest(file: Path) -> bytes | None:

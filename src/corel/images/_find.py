@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ import numpy as np
 from PIL import Image
 
 from corel._errors import ArgumentError
+from corel._io import arrayfile
 from corel.images._arrays import list_array, list_array_file
 from corel.images._convert import as_array
 from corel.images._datasets import DatasetListing, list_dataset
 from corel.images._folder import files_below, list_folder
+from corel.images._folder import has_test_split as folder_has_test_split
 from corel.images._formats import suffixes
+from corel.images._labels import is_pair, numbered_labels
 from corel.images._listing import ArrayListing, EncodedListing, FileListing, Listing, list_files
 from corel.images._places import data_folder
 from corel.images._set import EmptySourceError, ImageSet, Skipped, only_train
@@ -28,8 +32,8 @@ _SPLITS = {"train": "train", "test": "test", "val": "test", "validation": "test"
 _ARRAYS = (".npy", ".npz")
 
 
-def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listing:
-    """List what any source holds, without decoding it."""
+def find(source: Any, split: str, root: str | os.PathLike[str] | None, *, labeled: bool = False) -> Listing:
+    """List what any source holds, without decoding it; two arrays are images and labels if it must be `labeled`."""
     if split not in _SPLITS:
         raise ArgumentError("split", f"must be 'train' or 'test' ('val' is read as 'test'), got {split!r}")
     part = _SPLITS[split]
@@ -37,6 +41,9 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listin
         return _find_known(source, part, data_folder(root))
     if isinstance(source, str | os.PathLike):
         return _find_path(source, part)
+    if is_pair(source, labeled=labeled):
+        only_train(part, "a pair of arrays")
+        return _find_pair(*source)
     if isinstance(source, list | tuple) and all(isinstance(file, str | os.PathLike) for file in source):
         source = find_files(source)
     if isinstance(source, FileListing):
@@ -55,8 +62,23 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None) -> Listin
     array = as_array(source)
     if isinstance(array, np.ndarray):
         only_train(part, "an array")
-        return list_array(array[None] if array.ndim == 3 and array.shape[-1] in (3, 4) else array)
+        # One color image: [h, w, 3|4], or as torch has it [3|4, h, w]. Three gray images would be an array [3, h, w].
+        channels = {array.shape[-1], *(array.shape[:1] if array is not source else ())} if array.ndim == 3 else set()
+        return list_array(array[None] if channels & {3, 4} else array)
     return list_dataset(source, part)
+
+
+def has_test_split(source: Any) -> bool:
+    """Whether a source has a test split of its own."""
+    if isinstance(source, str) and source in NAMES:
+        return True
+    if isinstance(source, str | os.PathLike):
+        path = Path(source).expanduser()
+        if path.suffix.lower() in _ARRAYS and path.is_file():
+            content = arrayfile.load(path)
+            return isinstance(content, Mapping) and any("test" in name for name in content)
+        return path.is_dir() and (recognize(path) is not None or folder_has_test_split(path))
+    return isinstance(source, Mapping)
 
 
 def find_files(arguments: Iterable[str | os.PathLike[str]], *, exist: bool = False) -> FileListing:
@@ -109,6 +131,13 @@ def _find_path(source: str | os.PathLike[str], split: str) -> Listing:
         raise ValueError(f"{path} is no image ({', '.join(suffixes())}), .npy or .npz file")
     only_train(split, "a list of files")
     return find_files([path])
+
+
+def _find_pair(items: Any, labels: Any) -> ArrayListing:
+    """Images in an array, and a label of any kind for each."""
+    listing = list_array(np.asarray(as_array(items)))
+    found = numbered_labels(labels, len(listing))
+    return replace(listing, labels=found.numbers, classes=found.classes)
 
 
 def _find_image(image: Any) -> DatasetListing:

@@ -71,7 +71,8 @@ class ArrayListing(Listing):
         super().__post_init__()
         shape = list(self.images.shape)
         if self.images.ndim not in (3, 4):
-            raise ValueError(f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {shape}")
+            hint = "; vectors need a backbone on vectors" if self.images.ndim == 2 else ""
+            raise ValueError(f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {shape}{hint}")
         if self.images.ndim == 3 and self.images.shape[-1] in (3, 4):
             raise ValueError(f"an array of shape {shape} looks like one color image; give it as image[None]")
 

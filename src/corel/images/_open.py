@@ -89,6 +89,6 @@ def _decoded(listing: Listing, options: ReadOptions) -> Decoded:
     key = fingerprint(listing.files, how, progress=progress)
     found = _cache.load(key, len(listing), how.size) if key else None
     if found is None:
-        found = decode_files(listing.files, how, progress=progress)
+        found = decode_files(listing.files, how, progress=progress, keyed=True)
         _cache.store(found)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ class Preparation:
     mean: Channels | None = None
     deviation: Channels | None = None
     draft: bool = False
+    items: ClassVar[str] = "images"
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= MOST_SIDE or self.size % 1:
@@ -80,6 +81,7 @@ class Rows:
     """Rows of features as they are, float32 ``[n, features]``: the preparation of a backbone on vectors."""
 
     features: int
+    items: ClassVar[str] = "vectors"
 
     def document(self) -> dict[str, Any]:
         """Give the number of features, as JSON's types."""

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from corel._errors import ArgumentError
 from corel._terminal import progress_bar
-from corel.images._datasets import label_numbers
+from corel.images._datasets import DatasetListing, label_numbers
 from corel.images._find import find
 from corel.images._listing import EncodedListing, FileListing, Listing, list_files, refuse
 from corel.images._preparation import Preparation, Rows
-from corel.images._rows import read_rows
+from corel.images._rows import RowSet, read_rows
 from corel.images._set import EmptySourceError, Skipped
 
 Item = TypeVar("Item")
@@ -53,10 +53,24 @@ class Batch:
 
 
 class Stream:
-    """Batches of a source's items, to iterate over once; `total` is None while nobody knows how many there are."""
+    """Batches of a source's items, to iterate over once.
 
-    def __init__(self, batches: Iterator[Batch], source: str, total: int | None, description: str | None) -> None:
-        self.source, self.total = source, total
+    Attributes:
+        source: what is read, in words.
+        total: how many items there are; None while nobody knows.
+        classes: the names of the classes; empty where there are none, or where labels are numbers.
+
+    """
+
+    def __init__(
+        self,
+        batches: Iterator[Batch],
+        source: str,
+        total: int | None,
+        description: str | None = None,
+        classes: tuple[str, ...] = (),
+    ) -> None:
+        self.source, self.total, self.classes = source, total, classes
         self._batches, self._description = batches, description
 
     def __iter__(self) -> Iterator[Batch]:
@@ -74,6 +88,7 @@ def stream(
     split: str = "train",
     root: str | os.PathLike[str] | None = None,
     batch_size: int | None = None,
+    labeled: bool = False,
     strict: bool = False,
     progress: bool = False,
     description: str = "reading",
@@ -82,11 +97,13 @@ def stream(
 
     Args:
         source: whatever `open` takes, and an iterator of paths, with a `Skipped` for what is not to be read; for
-            `Rows`, an array of rows or its .npy or .npz file.
+            `Rows`, an array of rows, a pair (rows, labels), or an .npy or .npz file.
         preparation: how an item becomes the encoder's input, such as `Backbone.preparation`.
         split: ``train`` or ``test``.
         root: where known names are looked up.
         batch_size: items a batch; default: 256.
+        labeled: raise where items have no labels; an .npz file of rows is then read as ``train_features``,
+            ``train_labels``, ``test_features`` and ``test_labels``.
         strict: raise on the first item that cannot be read, rather than skip and list it.
         progress: show a bar on a terminal.
         description: what the bar says.
@@ -103,18 +120,23 @@ def stream(
         raise ArgumentError("batch_size", f"must be at least 1, got {batch_size}")
     shown = description if progress else None
     if isinstance(preparation, Rows):
-        rows = read_rows(source, preparation)
-        return Stream(_row_batches(rows, batch_size), "an array", len(rows), shown)
+        rows = read_rows(source, preparation, split, labeled=labeled)
+        _need_labels(rows.labels is not None or not labeled, rows.source)
+        classes = () if rows.labels is None else rows.labels.classes
+        return Stream(_row_batches(rows, batch_size), rows.source, len(rows.values), shown, classes)
     if isinstance(source, Iterator) and not hasattr(source, "read"):
         named = (_named_batch(part, preparation, strict=strict) for part in _chunks(source, batch_size))
         return Stream(_checked(named, "the files named"), "the files named", None, shown)
-    listing = find(source, split, root)
+    listing = find(source, split, root, labeled=labeled)
     if strict and listing.unread:
         refuse(listing.unread, 1, listing.source, strict=True)
+    _need_labels(listing.labels is not None or isinstance(listing, DatasetListing) or not labeled, listing.source)
     batches = _batches(listing, preparation, batch_size, strict=strict)
+    if labeled:
+        batches = _all_labeled(batches, listing.source)
     if not isinstance(listing, EncodedListing):
         batches = _checked(batches, listing.source)
-    return Stream(batches, listing.source, len(listing), shown)
+    return Stream(batches, listing.source, len(listing), shown, listing.classes)
 
 
 def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -142,6 +164,20 @@ def _begun(items: Iterator[Any]) -> Future[Any]:
 
     Thread(target=work, daemon=True, name="corel-reading").start()
     return future
+
+
+def _all_labeled(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
+    for batch in batches:
+        _need_labels(batch.labels is not None or not len(batch), source)  # a dataset's labels come with its items
+        yield batch
+
+
+def _need_labels(present: bool, source: str) -> None:
+    if not present:
+        raise ValueError(
+            f"evaluation needs labels, but {source} has none; give a dataset, a folder with one folder a class, or a "
+            "pair (items, labels)"
+        )
 
 
 def _checked(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
@@ -194,10 +230,11 @@ def _named_batch(part: list[Any], preparation: Preparation, *, strict: bool) -> 
     return replace(batch, skipped=(*batch.skipped, *unread))
 
 
-def _row_batches(rows: NDArray[np.float32], batch_size: int) -> Iterator[Batch]:
-    for start in range(0, len(rows), batch_size):
-        values = rows[start : start + batch_size]
-        yield Batch(values, [f"row {start + i}" for i in range(len(values))])
+def _row_batches(rows: RowSet, batch_size: int) -> Iterator[Batch]:
+    for start in range(0, len(rows.values), batch_size):
+        some = range(start, min(start + batch_size, len(rows.values)))
+        labels = None if rows.labels is None else [rows.labels.classes[rows.labels.numbers[i]] for i in some]
+        yield Batch(rows.values[start : some.stop], [f"row {i}" for i in some], labels)
 
 
 def _chunks(items: Iterator[Item], size: int) -> Iterator[list[Item]]:

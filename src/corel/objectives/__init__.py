@@ -1,4 +1,4 @@
-"""What is learnt beside connectivity: one file an objective, found by its file's name.
+"""What is learned beside connectivity: one file an objective, found by its file's name.
 
 Each file defines one subclass of `Objective` and calls it ``OBJECTIVE``. Nothing else needs to know of it.
 """

@@ -11,7 +11,7 @@ from corel.objectives._base import Objective, image_shape
 from corel.training.config import TrainConfig
 
 
-class Reconstruction(Objective):
+class ImageReconstruction(Objective):
     """The mean over the batch of ‖x − x̂‖₁, the sum of an image's absolute errors on pixels in [0, 1]."""
 
     loss_name = "reconstruction"
@@ -39,4 +39,4 @@ class Reconstruction(Objective):
         return (images - reconstructed).abs().sum(dim=(1, 2, 3)).mean(), latents
 
 
-OBJECTIVE = Reconstruction
+OBJECTIVE = ImageReconstruction

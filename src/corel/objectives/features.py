@@ -10,7 +10,7 @@ from corel.objectives._base import Objective
 from corel.training.config import TrainConfig
 
 
-class Reconstruction(Objective):
+class VectorReconstruction(Objective):
     """The mean over batch and features of |x − x̂|, in deviations of each feature.
 
     Absolute errors as in the paper, whose images have no heavy tails: squared, the few largest values of a
@@ -43,4 +43,4 @@ class Reconstruction(Objective):
             return (self.network.scale(rows) - self.network.decoder(latents)).abs().mean(), latents
 
 
-OBJECTIVE = Reconstruction
+OBJECTIVE = VectorReconstruction

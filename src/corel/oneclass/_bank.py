@@ -29,7 +29,7 @@ from corel.oneclass._checks import (
     computing_device,
     resolve_method,
 )
-from corel.oneclass._explain import Explanation, divided
+from corel.oneclass._explain import Votes, divided
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing
 from corel.oneclass._measures import Balls, Cosines, Measure, no_rows, transposed
 
@@ -208,7 +208,7 @@ class ClassBank:
         bags = np.split(self.leave_one_out(), self.offsets[1:-1])
         return np.array([_kth_smallest(bag, allowed_rejections(rate, len(bag))) for bag in bags])
 
-    def explain(self, z: Latents, index: int = 0) -> list[Explanation]:
+    def explain(self, z: Latents, index: int = 0) -> list[Votes]:
         """Explain the score of each row of `z` from class `index`, whose exemplars are numbered from 0."""
         measure, points, bag = self._measure, self._measure.points(self._latents(z, "z")), self._bags[index].points
         masses: Integers = measure.cpu.mass(points, transposed(bag), measure.window)

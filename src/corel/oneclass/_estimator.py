@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from corel.oneclass._backbone_settings import Space, backbone_settings
 from corel.oneclass._bank import ClassBank, check_support
 from corel.oneclass._checks import Method, Seed, Ties, check_rate, resolve_method
-from corel.oneclass._explain import Explanation
+from corel.oneclass._explain import Votes
 from corel.oneclass._kernel import Doubles, Integers, Points
 
 Initializer = TypeVar("Initializer", bound=Callable[..., None])
@@ -132,7 +132,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         """
         return self._bank.p_values(self._latents(X), ties, seed)[:, 0]
 
-    def explain(self, X: ArrayLike) -> list[Explanation]:
+    def explain(self, X: ArrayLike) -> list[Votes]:
         """Per row and branch: the count, the background's rate, and which exemplars voted, nearest first."""
         return self._bank.explain(self._latents(X))
 

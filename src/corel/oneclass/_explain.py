@@ -10,7 +10,7 @@ from corel._errors import warn_renamed
 from corel.oneclass._kernel import Doubles, Integers, Points, Real, Window
 
 
-class Explanation(NamedTuple):
+class Votes(NamedTuple):
     """Why one point got its score from one class.
 
     The cosine score has one branch. Its neighbors are the exemplars that weigh more than the background does on
@@ -38,9 +38,7 @@ class Explanation(NamedTuple):
         return self.neighbors
 
 
-def explain_balls(
-    points: Points, bag: Points, radius: float, parts: Doubles, shares: Doubles | None
-) -> list[Explanation]:
+def explain_balls(points: Points, bag: Points, radius: float, parts: Doubles, shares: Doubles | None) -> list[Votes]:
     """Explain points `[n, B, D]` against the exemplars `[m, B, D]` of one class, given the parts of their scores."""
     limit = bag.dtype.type(radius)
     rates = [None] * len(points) if shares is None else shares
@@ -49,7 +47,7 @@ def explain_balls(
 
 def explain_cosines(
     points: Points, bag: Points, background: Points, window: Window, parts: Doubles, length: int
-) -> list[Explanation]:
+) -> list[Votes]:
     """Explain unit vectors `[n, 1, F]` from the exemplars `[1, F, m]` of a class and the background `[1, F, G]`."""
     near, around = (points[:, 0] @ columns[0] for columns in (bag, background))
     weights = window.weights[((window.largest - around) * window.steps).astype(np.int64)]
@@ -69,9 +67,9 @@ def divided(weights: Integers, scales: Doubles, *, logarithmic: bool) -> Doubles
     return np.asarray(weights @ ((np.log1p(parts) if logarithmic else parts) / np.maximum(masses, 1)))
 
 
-def _explain(distances: Points, radius: Real, parts: Doubles, rates: Doubles | None) -> Explanation:
+def _explain(distances: Points, radius: Real, parts: Doubles, rates: Doubles | None) -> Votes:
     inside = [_nearest_first(column, radius) for column in distances.T]
-    return Explanation(
+    return Votes(
         counts=np.array([len(near) for near in inside], np.int64),
         background_rates=rates,
         neighbors=tuple(inside),

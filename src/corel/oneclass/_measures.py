@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from corel.oneclass import _contrast, _cosine, _cpu
-from corel.oneclass._explain import Explanation, explain_balls, explain_cosines
+from corel.oneclass._explain import Votes, explain_balls, explain_cosines
 from corel.oneclass._kernel import Doubles, Integers, Points, Window
 from corel.oneclass._whitening import Whitening, whitening_of
 
@@ -62,7 +62,7 @@ class Measure(Protocol):
     def constants(self, sizes: Integers) -> Doubles:
         """What every score against a class of this size has in common."""
 
-    def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Explanation]:
+    def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Votes]:
         """Explain points from the exemplars `[m, B, D]` of one class, given what each branch adds to the score."""
 
 
@@ -144,7 +144,7 @@ class Balls:
         """What smoothing adds, if there is any."""
         return _contrast.constant(sizes, self.branches) * self.logarithmic
 
-    def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Explanation]:
+    def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Votes]:
         """By the exemplars within the radius."""
         return explain_balls(points, bag, self.radius, parts, self._shares(points))
 
@@ -197,7 +197,7 @@ class Cosines:
         """What smoothing adds."""
         return _cosine.constant(sizes)
 
-    def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Explanation]:
+    def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Votes]:
         """By the exemplars that are more like a point than the background is on average."""
         background, length = self.weighed.counted(), self._whitening.length
         return explain_cosines(points, transposed(bag), background, self.window, parts, length)

@@ -49,8 +49,8 @@ def write_report(
         backbones: The backbone reported on; several by name, to compare with the first.
         images: Images to look at latents of; without them `enrolled`, or the latents the backbone kept.
         evaluation: AUCs.
-        enrolled: The labelled images that `evaluation` drew exemplars from.
-        test: The labelled images it scored.
+        enrolled: The labeled images that `evaluation` drew exemplars from.
+        test: The labeled images it scored.
         title: The page's title.
         lead: The paragraph below it.
         first: Sections of the caller's own, shown before all others.

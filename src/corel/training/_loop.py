@@ -21,6 +21,7 @@ from corel import objectives
 from corel._compute import bfloat16
 from corel._compute.memory import keep_freed_memory
 from corel._errors import ArgumentError
+from corel._io.arrayfile import load_features
 from corel._terminal import counted, progress_bar
 from corel._version import __version__
 from corel.backbone import Backbone
@@ -47,21 +48,19 @@ def train(
     *,
     run_dir: str | os.PathLike[str] | None = None,
     checkpoint_minutes: float = 5.0,
-    source: str | None = None,
     progress: bool = True,
 ) -> Backbone:
-    """Train an encoder on unlabelled images and give its backbone.
+    """Train an encoder on unlabeled images and give its backbone.
 
     The same call runs on a CPU, on one GPU, or in each of the processes that `accelerate launch` or `torchrun` start:
     every process takes its own batches of `config.batch_size` and computes the loss on those alone.
 
     Args:
-        images: an `ImageSet` or an array of items; labels are never looked at.
+        images: an `ImageSet`, an array of items, or an .npy or .npz file of vectors; labels are never looked at.
         config: the parameters; the default is the preset ``authors``.
         run_dir: a folder for checkpoints and metrics. Where it holds a checkpoint of the same training, the training
             continues from it, and ends with the weights it would have had without stopping.
         checkpoint_minutes: a checkpoint is written after each epoch, and whenever this much time has passed.
-        source: what the backbone says it was trained on; default: what an `ImageSet` says, else "an array".
         progress: show a bar, if standard error is a terminal.
 
     Example:
@@ -75,9 +74,9 @@ def train(
     # Processes on a CPU find each other only if accelerate is told that there is nothing better. Precision is ours to
     # choose: a mixed precision set for `accelerate launch` would scale the loss and not the optimizer.
     accelerator = Accelerator(cpu=not _has_accelerator(), mixed_precision="no")
-    values = images.pixels if isinstance(images, ImageSet) else images
+    values, source = _values(images)
     items = torch.from_numpy(np.require(values, requirements=["C", "W"]))
-    data = _describe_data(images, items)
+    data = {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy().data).hexdigest()}
     objective = first_weights(config, tuple(items.shape[1:]))
     objective.observe(items)
     objective.to(accelerator.device)
@@ -92,9 +91,9 @@ def train(
         checkpoint_minutes=checkpoint_minutes,
         writes=accelerator.is_main_process,
     )
-    names: Sequence[str] = getattr(images, "names", [])
+    names = images.names if isinstance(images, ImageSet) else ()
     _optimize(objective, run, items, names, accelerator, quiet=not progress)
-    return _finish(objective, run, items, source or data["source"])
+    return _finish(objective, run, items, source)
 
 
 def _optimize(
@@ -191,9 +190,13 @@ def first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objective
     return channels_last(objective)
 
 
-def _describe_data(images: Any, items: Tensor) -> dict[str, Any]:
-    source = str(getattr(images, "source", "an array"))
-    return {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy().data).hexdigest()}
+def _values(images: Any) -> tuple[Any, str]:
+    """Give the items to train on, and where they come from, in words."""
+    if isinstance(images, ImageSet):
+        return images.pixels, images.source
+    if isinstance(images, str | os.PathLike):
+        return load_features(Path(images).expanduser()), str(images)
+    return images, "an array"
 
 
 def _steps_per_epoch(count: int, batch_size: int, processes: int) -> int:

@@ -28,7 +28,7 @@ class TrainConfig:
 
     """
 
-    objective: str = _parameter("autoencoder", "what is learnt beside connectivity")
+    objective: str = _parameter("autoencoder", "what is learned beside connectivity")
     branches: int = _parameter(16, "branches B of the latent space, each with its own connectivity loss")
     branch_dim: int = _parameter(10, "dimension D of each branch")
     width: int = _parameter(32, "channels of the first convolution, doubled by the next; or units of an MLP")

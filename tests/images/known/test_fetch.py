@@ -18,7 +18,7 @@ import pytest
 
 from corel import images
 from corel.images.known import download as downloading
-from corel.images.known.catalogue import CATALOGUE, Download
+from corel.images.known.catalog import CATALOG, Download
 from corel.images.known.download import download
 from corel.images.known.fetch import fetch
 from corel.images.known.unpack import unpack
@@ -163,7 +163,7 @@ def test_fetched_dataset_opens_by_name(server: Server, tmp_path: Path, monkeypat
     server.files["c.tar.gz"] = cifar_archive(tmp_path / "origin")
     server.cuts = [5000]
     offer = wanted(server, server.files["c.tar.gz"], file="c.tar.gz")
-    monkeypatch.setitem(CATALOGUE, "cifar10", ((offer,),))
+    monkeypatch.setitem(CATALOG, "cifar10", ((offer,),))
     place = fetch("cifar10", tmp_path / "data", progress=False)
     assert place == tmp_path / "data" / "cifar-10-batches-bin"
     assert len(images.open("cifar10", root=tmp_path / "data")) == 100
@@ -177,7 +177,7 @@ def test_other_layout_is_fetched_where_the_first_is_out_of_reach(
 ) -> None:
     server.files["p.tar.gz"] = cifar_archive(tmp_path / "origin", binary=False)
     offers = (wanted(server, b"", file="b.tar.gz"),), (wanted(server, server.files["p.tar.gz"], file="p.tar.gz"),)
-    monkeypatch.setitem(CATALOGUE, "cifar10", offers)
+    monkeypatch.setitem(CATALOG, "cifar10", offers)
     assert fetch("cifar10", tmp_path / "data", progress=False).name == "cifar-10-batches-py"
 
 
@@ -192,7 +192,7 @@ def test_without_a_network_the_message_says_what_to_do_and_doing_it_works(
 ) -> None:
     data = cifar_archive(tmp_path / "origin")
     url = f"http://127.0.0.1:{closed_port()}/c.tar.gz"
-    monkeypatch.setitem(CATALOGUE, "cifar10", ((Download("c.tar.gz", hashlib.md5(data).hexdigest(), (url,)),),))
+    monkeypatch.setitem(CATALOG, "cifar10", ((Download("c.tar.gz", hashlib.md5(data).hexdigest(), (url,)),),))
     place = tmp_path / "data"
     with pytest.raises(ConnectionError, match="could not be downloaded") as caught:
         fetch("cifar10", place, progress=False)
@@ -207,7 +207,7 @@ def test_plain_files_are_kept_in_their_folder_and_checked_again(
     files = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz")
     server.files = {name: name.encode() for name in files}
     offers = [Download(f, hashlib.md5(f.encode()).hexdigest(), (server.url(f),), "fashion-mnist") for f in files]
-    monkeypatch.setitem(CATALOGUE, "fashion-mnist", (tuple(offers),))
+    monkeypatch.setitem(CATALOG, "fashion-mnist", (tuple(offers),))
     place = fetch("fashion-mnist", tmp_path, progress=False)
     (place / files[1]).unlink()
     fetch("fashion-mnist", tmp_path, progress=False)
@@ -231,7 +231,7 @@ def test_archive_without_the_dataset_is_an_error(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.files["c.zip"] = zip_of({"readme": b"nothing here"})
-    monkeypatch.setitem(CATALOGUE, "cifar10", ((wanted(server, server.files["c.zip"], file="c.zip"),),))
+    monkeypatch.setitem(CATALOG, "cifar10", ((wanted(server, server.files["c.zip"], file="c.zip"),),))
     with pytest.raises(ValueError, match="its archive must have changed"):
         fetch("cifar10", tmp_path, progress=False)
 
@@ -326,8 +326,8 @@ def test_folder_that_is_there_already_is_not_touched(tmp_path: Path) -> None:
     assert [each.name for each in (tmp_path / "set").iterdir()] == ["mine"]
 
 
-def test_catalogue_is_well_formed() -> None:
-    for offers in CATALOGUE.values():
+def test_catalog_is_well_formed() -> None:
+    for offers in CATALOG.values():
         for each in (wanted for files in offers for wanted in files):
             assert len(bytes.fromhex(each.md5)) == 16
             assert all(url.endswith(f"/{each.file}") and url.startswith("http") for url in each.urls)

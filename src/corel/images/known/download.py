@@ -13,7 +13,7 @@ from typing import IO
 
 from corel._io.atomic import sync_folder
 from corel._terminal import Advance, progress_bar
-from corel.images.known.catalogue import Download
+from corel.images.known.catalog import Download
 
 _ATTEMPTS = 5  # for each address; every attempt goes on where the one before broke off
 _TIMEOUT = 30.0  # seconds without a byte

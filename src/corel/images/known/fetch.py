@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from corel.images.known.catalogue import CATALOGUE, Download
+from corel.images.known.catalog import CATALOG, Download
 from corel.images.known.download import download
 from corel.images.known.registry import KNOWN, locate
 from corel.images.known.unpack import unpack
@@ -28,10 +28,10 @@ def fetch(name: str, folder: Path, *, progress: bool = True) -> Path:
         ConnectionError: no address gave the files; the message says what to do by hand.
 
     """
-    if name not in CATALOGUE:
+    if name not in CATALOG:
         raise ValueError(_nothing_to_fetch(name, folder))
     failures = []
-    for files in CATALOGUE[name]:
+    for files in CATALOG[name]:
         try:
             return _fetch_files(name, files, folder, progress=progress)
         except ConnectionError as error:  # noqa: PERF203 (the next set of files may be reachable)
@@ -52,7 +52,7 @@ def _fetch_files(name: str, files: Sequence[Download], folder: Path, *, progress
 
 
 def _by_hand(name: str, folder: Path, failures: Sequence[str]) -> str:
-    files = CATALOGUE[name][0]
+    files = CATALOG[name][0]
     urls = " and ".join(wanted.urls[0] for wanted in files)
     return (
         f"{name} could not be downloaded ({'; '.join(failures)}). Without a network: download {urls} "
@@ -65,4 +65,4 @@ def _nothing_to_fetch(name: str, folder: Path) -> str:
         return _IMAGENET.format(folder)
     if name == "digits":
         return "digits come with scikit-learn: there is nothing to fetch, open them by name"
-    return f"there is no dataset {name!r} to fetch; choose one of {', '.join(CATALOGUE)}"
+    return f"there is no dataset {name!r} to fetch; choose one of {', '.join(CATALOG)}"

@@ -22,7 +22,7 @@ def list_tiny_imagenet(root: Path, split: str) -> FileListing:
     if class_names(root / "val") != ["images"]:
         return list_classes(root / "val", classes)
     annotated = root / "val" / "val_annotations.txt"
-    return _labelled(root / "val" / "images", _annotations(annotated), classes, annotated, root / "wnids.txt")
+    return _labeled(root / "val" / "images", _annotations(annotated), classes, annotated, root / "wnids.txt")
 
 
 def list_imagenet(root: Path, split: str) -> FileListing:
@@ -33,7 +33,7 @@ def list_imagenet(root: Path, split: str) -> FileListing:
     if class_names(root / "val"):
         return list_classes(root / "val", classes)
     truth = root / f"{_GROUND_TRUTH} and meta.mat"
-    return _labelled(root / "val", _ground_truth(root), classes, truth, root / "train")
+    return _labeled(root / "val", _ground_truth(root), classes, truth, root / "train")
 
 
 def is_tiny_imagenet(folder: Path) -> bool:
@@ -57,7 +57,7 @@ def _annotations(path: Path) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def _labelled(folder: Path, wnids: dict[str, str], classes: list[str], labels: Path, known: Path) -> FileListing:
+def _labeled(folder: Path, wnids: dict[str, str], classes: list[str], labels: Path, known: Path) -> FileListing:
     """List the images of val, with the class that `labels` has for each; `known` lists the classes."""
     if unknown := sorted(set(wnids.values()) - set(classes)):
         raise ValueError(

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from corel.persistence.simd.vectors import BYTES, FLOATS, INTEGERS, LANES, LONGS, TRUTHS, Vectors, constant
+from corel.persistence.simd.vectors import BYTES, FLOATS, INTEGERS, LANES, LONGS, TRUTHS, LaneBuilder, constant
 
 INFINITY, LARGEST = 0x7F800000, 0x7FFFFFFF
 
@@ -55,7 +55,7 @@ take: Any = _take
 
 
 def _write_transpose(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    lanes = Vectors(context, builder, signature, arguments)
+    lanes = LaneBuilder(context, builder, signature, arguments)
     clouds, places = lanes.apart(lanes.data(0), lanes.times_lane(lanes.stride(0))), lanes.rows(1, FLOATS)
     b, dimension, _ = lanes.shape(1)
     with cgutils.for_range(builder, builder.mul(b, dimension)) as loop:
@@ -65,7 +65,7 @@ def _write_transpose(context: Any, builder: Any, signature: Any, arguments: Any)
 
 
 def _write_take(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    lanes = Vectors(context, builder, signature, arguments)
+    lanes = LaneBuilder(context, builder, signature, arguments)
     rows, last, taken = lanes.rows(0, INTEGERS), arguments[2], lanes.rows(3, INTEGERS)
     chosen = builder.zext(lanes.load(lanes.rows(1, INTEGERS), last.type(0)), LONGS)
     width = functools.reduce(builder.mul, lanes.shape(3)[:-1], last.type(1))  # how many rows a vertex has
@@ -79,14 +79,14 @@ def _write_take(context: Any, builder: Any, signature: Any, arguments: Any) -> A
 
 
 def _write_offer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    lanes = Vectors(context, builder, signature, arguments)
+    lanes = LaneBuilder(context, builder, signature, arguments)
     _, place, ties = _sweep(lanes)
     lanes.store(place, lanes.rows(6, INTEGERS), arguments[5].type(0))
     return builder.zext(lanes.bits(ties), ir.IntType(32))
 
 
 def _write_offer_all(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    lanes = Vectors(context, builder, signature, arguments)
+    lanes = LaneBuilder(context, builder, signature, arguments)
     shortest, place, ties = _sweep(lanes)
     least = lanes.bits(builder.icmp_signed("==", shortest, lanes.spread(lanes.smallest(shortest))))
     lane = builder.cttz(least, ir.IntType(1)(0))
@@ -97,7 +97,7 @@ def _write_offer_all(context: Any, builder: Any, signature: Any, arguments: Any)
     return builder.select(several, row.type(-1), slot)
 
 
-def _sweep(lanes: Vectors) -> Any:
+def _sweep(lanes: LaneBuilder) -> Any:
     """Give for each lane the least `best` after the update, its row, and whether several rows have it."""
     builder, dimension, rows = lanes.builder, lanes.shape(1)[0], lanes.arguments[5]
     coordinates, joined = lanes.rows(0, FLOATS), lanes.rows(1, FLOATS)
@@ -123,7 +123,7 @@ def _sweep(lanes: Vectors) -> Any:
     return builder.load(shortest), builder.load(place), builder.load(ties)
 
 
-def _distance(lanes: Vectors, coordinates: Any, joined: Any, v: Any, dimension: Any) -> Any:
+def _distance(lanes: LaneBuilder, coordinates: Any, joined: Any, v: Any, dimension: Any) -> Any:
     """Σ_d |x_d - y_d|, summed coordinate by coordinate as in every kernel."""
     write, total = lanes.builder, lanes.variable(ir.Constant(FLOATS, [0.0] * LANES))
     with cgutils.for_range(write, dimension) as loop:

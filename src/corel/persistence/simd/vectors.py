@@ -18,7 +18,7 @@ _ALL = ir.Constant(TRUTHS, [1] * LANES)
 _LANE = ir.Constant(LONGS, [*range(LANES)])
 
 
-class Vectors:
+class LaneBuilder:
     """Writes instructions on the arrays of an intrinsic's call, which numba gives with the four arguments."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:

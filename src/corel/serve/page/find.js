@@ -181,8 +181,8 @@ function dim(brush, { width, height }, found) {
 }
 
 function darken(data, i) {
-  const grey = DIMMED * (data[i] + data[i + 1] + data[i + 2]) / 3;
-  data[i] = data[i + 1] = data[i + 2] = grey;
+  const gray = DIMMED * (data[i] + data[i + 1] + data[i + 2]) / 3;
+  data[i] = data[i + 1] = data[i + 2] = gray;
 }
 
 /** For each of `count` pixels the two windows around it, and how near the second is. */

@@ -52,7 +52,7 @@ _CIFAR100 = (
     (_at("cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85", _TORONTO),),
 )
 # For each name the sets of files that make it up; any one of these sets is enough.
-CATALOGUE: dict[str, tuple[tuple[Download, ...], ...]] = {
+CATALOG: dict[str, tuple[tuple[Download, ...], ...]] = {
     "cifar10": (
         (_at("cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530", _TORONTO, f"{_SWIFT}/CIFAR10"),),
         (
