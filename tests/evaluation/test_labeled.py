@@ -73,21 +73,20 @@ def image_set(part: str) -> ImageSet:
 def sources(folder: Path, tmp_path: Path) -> dict[str, tuple[Any, Any]]:
     """The same images in every form that has labels, and the test images where they come apart."""
     parts = {part: (pixels, np.array(NAMES)[labels]) for part, (pixels, labels) in DATA.items()}
-    arrays = {f"{part}_images": pixels for part, (pixels, _) in DATA.items()}
+    arrays: dict[str, Any] = {f"{part}_images": pixels for part, (pixels, _) in DATA.items()}
     arrays |= {f"{part}_labels": labels for part, (_, labels) in DATA.items()}
     np.savez(tmp_path / "hues.npz", **arrays)
+    tensors = {part: (torch.from_numpy(pixels), names.tolist()) for part, (pixels, names) in parts.items()}
     return {
         "a folder with splits": (folder, None),
         "two folders": (str(folder / "train"), folder / "test"),
         "sets of images": (image_set("train"), image_set("test")),
         "pairs of arrays": (parts["train"], parts["test"]),
-        "pairs of a tensor and a list": tuple(
-            (torch.from_numpy(pixels), names.tolist()) for pixels, names in parts.values()
-        ),
+        "pairs of a tensor and a list": (tensors["train"], tensors["test"]),
         "datasets": (Items("train"), Items("test")),
         "a mapping of datasets": ({"train": Items("train"), "validation": Items("test")}, None),
         "an .npz file": (tmp_path / "hues.npz", None),
-    }  # type: ignore[dict-item]
+    }
 
 
 def test_every_form_of_the_same_images_is_measured_alike(backbone: Backbone, folder: Path, tmp_path: Path) -> None:

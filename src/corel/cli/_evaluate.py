@@ -129,7 +129,7 @@ def evaluate(
     if report is not None:
         from corel.report import recognition_section, write_report
 
-        shown = {} if found is None else {"enrolled": train.pictures, "test": test.pictures}
+        shown: Any = {} if found is None else {"enrolled": train.pictures, "test": test.pictures}
         first = [recognition_section(recognition)]
         write_report(report, loaded, evaluation=found, first=first, **shown, progress=not quiet)
 
