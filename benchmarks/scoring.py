@@ -25,16 +25,16 @@ from rich.table import Table
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks._timing import take_turns
-from corel.oneclass import ClassBank
+from corel.encoders.base import BACKGROUND
+from corel.oneclass import METHODS, ClassBank
 from measuring.record import record
 
 BRANCHES, DIMENSION, RADIUS = 16, 10, 2.0
-EXEMPLARS, BACKGROUND = 120, 4000
+EXEMPLARS = 120
 CHUNK = 500  # rows of a distance matrix at once, 2.4 MB: the fastest of 100 to 10,000 for torch.cdist here
 TARGET = 8.0  # × chunked torch.cdist
 LIMIT = 3.0  # × the count, for the cosine with p-values
 FEATURES, KNOWN, NEIGHBORS = 384, 2000, 5
-METHODS = ("count", "contrast", "cosine")
 DEFAULT = "cosine"  # of galleries by the encoder that ships
 LARGE, SAMPLE = 50_000, 2000  # images of ImageNet's validation set, and how many of them the other scores get
 LIMIT_LARGE = 3.0  # milliseconds an image by the default with p-values, 1,000 classes

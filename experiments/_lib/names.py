@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from corel.oneclass import LATENT_METHODS
+
 DATASETS = {
     "cifar10": "CIFAR-10", "cifar20": "CIFAR-20", "cifar100": "CIFAR-100",
     "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet", "mini-imagenet": "mini-ImageNet",
 }  # fmt: skip
-SCORES = ("count", "contrast")
+SCORES = LATENT_METHODS
+NEIGHBORS = "5 nearest neighbours"  # as the records have it
 
 
 def pairing(auxiliary: str, evaluated: str) -> str:

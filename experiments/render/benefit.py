@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments._lib.names import DATASETS, SCORES
+from experiments._lib.names import DATASETS, NEIGHBORS, SCORES
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
@@ -15,7 +15,6 @@ from experiments.render.sections import not_run, section
 from experiments.render.tables import markdown
 
 UNTUNED, MATCHED, QUANTILE, BEST = "radius η", "matched radius", "radius of 5%", "best radius"
-NEIGHBORS = "5 nearest neighbours"
 WAYS = (*(f"{score}, {radius}" for score in SCORES for radius in (UNTUNED, MATCHED, QUANTILE, BEST)), NEIGHBORS)
 
 Measured = dict[str, Any]

@@ -23,7 +23,7 @@ from corel.evaluation import draw_exemplars, nearest_neighbors
 from corel.training import TrainConfig
 from experiments._lib.command import folders
 from experiments._lib.encoded import Doubles, Encoded, one_vs_all
-from experiments._lib.names import SCORES
+from experiments._lib.names import NEIGHBORS, SCORES
 from experiments._lib.parts import Part, run_parts
 from experiments._lib.trainings import trained
 from experiments.studies.contrastive import FIRST, radii_of
@@ -36,7 +36,6 @@ DECIDED, RATE = 120, 0.05  # exemplars and rate of the decisions
 WITH, WITHOUT = "with the loss", "without the loss"
 WEIGHTS: dict[str, dict[str, Any]] = {WITH: {}, WITHOUT: {"weight": 0.0}}
 SHARES = (0.02, 0.05, 0.1)
-NEIGHBORS = "5 nearest neighbours"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,6 +23,7 @@ from corel._terminal import progress_bar
 from corel.backbone import Backbone
 from corel.oneclass import ClassBank, allowed_rejections, backbone_settings
 from experiments._lib import command
+from experiments._lib.names import SCORES
 from experiments._lib.paths import FIGURES
 from experiments._lib.record import read, record
 
@@ -32,8 +33,6 @@ EXEMPLARS = (10, 20, 50, 120, 250, 500)
 DRAWS = {120: 50}  # at the paper's m; 10 draws elsewhere
 TESTED = 1000  # test images a draw
 
-Score = Literal["count", "contrast"]
-SCORES: tuple[Score, ...] = ("count", "contrast")
 Latents = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
@@ -57,7 +56,7 @@ class Setting:
             parts += [backbone.encode(images, progress=True), np.asarray(images.labels)]
         return cls(backbone, *parts)
 
-    def bank(self, m: int, draw: int, score: Score) -> ClassBank:
+    def bank(self, m: int, draw: int, score: str) -> ClassBank:
         """All classes, with m random train images each."""
         rng = np.random.default_rng([m, draw])
         rows = [np.flatnonzero(self.train_labels == c) for c in range(self.train_labels.max() + 1)]

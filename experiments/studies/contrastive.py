@@ -22,6 +22,7 @@ from unittest.mock import patch
 import numpy as np
 
 from corel.backbone import Backbone
+from corel.encoders.base import BACKGROUND
 from corel.images import ImageSet
 from corel.objectives import _views, contrastive
 from corel.oneclass import backbone_settings
@@ -46,7 +47,6 @@ EPOCHS = 3
 SMALLER: dict[str, Any] = {"batch_size": 128, "learning_rate": 2e-3}
 CLOSER: dict[str, Any] = {"view_area": 0.08}
 MEASURED = {"exemplars": EXEMPLARS, "shares": SHARES, "tested": TESTED, "enrollable": ENROLLABLE}
-BACKGROUND = 4_000  # latents, as many as a backbone holds
 
 
 # By what name a variant asks for it: where in the library it goes, and what.

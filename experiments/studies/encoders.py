@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel.backbone import Backbone
-from corel.oneclass import ClassBank, backbone_settings, compared_rows
+from corel.oneclass import METHODS, ClassBank, backbone_settings, compared_rows
 from corel.training import TrainConfig, train
 from experiments._lib.command import folders
 from experiments._lib.encoded import one_vs_all
@@ -29,7 +29,6 @@ from experiments._lib.parts import Part, run_parts
 
 DRAWS, RATE, NEIGHBORS = 3, 0.05, 5
 EXEMPLARS = (120, 30, 10)
-METHODS = ("count", "contrast", "cosine")
 NEAREST = "5-NN cosine"
 
 Doubles = NDArray[np.float64]

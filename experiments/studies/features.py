@@ -22,13 +22,13 @@ import torch
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.ensemble import IsolationForest
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from corel._terminal import track
+from corel.evaluation import one_vs_all_auc
 from corel.oneclass import OneClass
 from corel.training import TrainConfig, train
 from experiments._lib import command
@@ -70,7 +70,7 @@ def _split(table: str, split: int) -> Aucs:
     methods = {**_ours(known, split), **_detectors(known, split)}
     enrolled = [known[chosen] for chosen in _draws(classes, split)]
     return {
-        name: float(np.mean([roc_auc_score(truth == i, method(few, unknown)) for i, few in enumerate(enrolled)]))
+        name: float(one_vs_all_auc(truth, np.stack([method(few, unknown) for few in enrolled], axis=1)).mean())
         for name, method in methods.items()
     }
 

@@ -141,7 +141,12 @@ def with_nan(row: int) -> NDArray[np.float64]:
         ((TRAIN[0], TRAIN[1][:, None]), TEST, TypeError, "train: labels must be one value.*label 0 is a list"),
         ((TRAIN[0], np.full(89, np.nan)), TEST, ValueError, "train: label 0 is nan; leave such items out"),
         ((TRAIN[0], [1, "1", 2] * 29 + [1, 2]), TEST, ValueError, "some labels differ but read alike"),
-        ((TRAIN[0], [0] * 89), (TEST[0], [0] * 89), ValueError, "told from others, but an array has 1; add another"),
+        (
+            (TRAIN[0], [0] * 89),
+            (TEST[0], [0] * 89),
+            ValueError,
+            "needs at least 2 classes, an array has 1; add another",
+        ),
         (TRAIN, (TEST[0][TEST[1] < 2], TEST[1][TEST[1] < 2]), ValueError, "class '2' has 0 test vectors"),
     ],
 )

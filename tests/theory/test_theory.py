@@ -298,12 +298,18 @@ def test_the_table_says_where_a_bound_bites() -> None:
         (lambda: theory.is_dense(np.zeros(3), 1, 1.0), r"shape \[m, n\].*\(3,\)"),
         (lambda: theory.is_separated(np.full((2, 2), np.nan), 1.0), "finite"),
         (lambda: theory.annulus_entropy_bound(2.0, 1.0, 1.0, 1), "α = 2.0 and β = 1.0"),
-        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 0.0, 1), "ε must be positive"),
-        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 0), "dimension n must be a whole number from 1 on, not 0"),
+        (lambda: theory.annulus_entropy_bound(1.0, 2.0, 0.0, 1), "eps must be positive"),
+        (
+            lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 0),
+            "dimension and must be a whole number from 1 on, not 0",
+        ),
         (lambda: theory.largest_batch_size(0.0, math.inf, 1), "β = inf"),
-        (lambda: theory.smallest_dimension(1, 1.0, 2.0), "at least 2 points, not 1"),
-        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=6), "5 latents are no batch of 6: give at least 6"),
-        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=3, batches=0), "at least one batch"),
+        (lambda: theory.smallest_dimension(1, 1.0, 2.0), "b is the size of a batch and must be at least 2, not 1"),
+        (
+            lambda: theory.diagnose(np.zeros((5, 2)), batch_size=6),
+            "latents are 5, fewer than a batch of 6; give more",
+        ),
+        (lambda: theory.diagnose(np.zeros((5, 2)), batch_size=3, batches=0), "batches must be at least 1, got 0"),
         (
             lambda: theory.diagnose(np.array([[0.0] * 4] * 7 + [[0, 0, math.nan, 0]]), branches=2, batch_size=3),
             "latent 7 .* NaN or infinite in branch 1",

@@ -41,7 +41,7 @@ def load(path: Path) -> NDArray[Any] | Mapping[str, NDArray[Any]]:
 
 
 class _Entries(Mapping[str, NDArray[Any]]):
-    """The arrays of an .npz file; what nobody asks for is not read."""
+    """The arrays of an .npz file, each read on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

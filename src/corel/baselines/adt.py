@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from corel._errors import ArgumentError
 from corel._terminal import track
 from corel.baselines._dirichlet import fit_dirichlet
 from corel.baselines._shared import SIZE, Baseline, Doubles, symmetric
@@ -45,7 +46,7 @@ class ADT(Baseline):
 
     def _learn(self, pixels: Tensor) -> None:
         if self.score not in ("plain", "dirichlet"):
-            raise ValueError(f"score must be 'plain' or 'dirichlet', got {self.score!r}")
+            raise ArgumentError("score", f"must be 'plain' or 'dirichlet', got {self.score!r}")
         self._placed(_WideResNet(self.width))
         images, sources = symmetric(pixels.to(self._device())), source_pixels().to(self._device())
 

@@ -20,7 +20,7 @@ CODE = 256
 class OCSVM(Baseline):
     """OC-SVM (CAE): an autoencoder of the class's images, and a radial one-class SVM on its codes in [−1, 1].
 
-    The published numbers chose `nu` and `gamma` by the test AUC, which nobody can do who does not know the answer.
+    The published numbers chose `nu` and `gamma` by the test AUC, which is impossible without the test labels.
     The defaults here are a choice that can be made beforehand; `codes` lets an experiment measure the other.
 
     Attributes:

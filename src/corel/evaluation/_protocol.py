@@ -99,10 +99,12 @@ def _check(train: LabeledItems, test: LabeledItems, exemplars: Sequence[int], ex
     if expected_classes is not None and len(train.classes) != expected_classes:
         raise ValueError(
             f"{train.source} has {len(train.classes)} classes but should have {expected_classes}: "
-            "another dataset, or another labelling of it, was opened"
+            "it is another dataset, or it has other labels"
         )
     if len(train.classes) < 2:
-        raise ValueError(f"one class is told from others, but {train.source} has {len(train.classes)}; add another")
+        raise ValueError(
+            f"one-vs-all AUC needs at least 2 classes, {train.source} has {len(train.classes)}; add another"
+        )
     if not exemplars or min(exemplars) < 1:
         raise ArgumentError("exemplars", f"must be at least 1 per class, got {list(exemplars)}")
     check_sizes("train", train, max(exemplars))

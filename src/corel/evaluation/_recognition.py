@@ -70,7 +70,7 @@ class Recognition:
 
 
 class Bag(NamedTuple):
-    """Items of one class as a method compares them, and whether each shows anything; None where nobody asked."""
+    """Items of one class as a method compares them, and whether each is a photograph; None where that is not tested."""
 
     rows: NDArray[np.float32]
     photographic: Booleans | None

@@ -31,7 +31,7 @@ def in_background(backbone: Backbone, hashes: Sequence[str]) -> dict[int, int]:
 
 
 def bank_for(bank: ClassBank, in_background: Mapping[int, int]) -> ClassBank:
-    """Give the bank that these items are compared with, which lacks their rows."""
+    """Give the bank to compare these items with: the background without their own rows."""
     for row in in_background.values():
         bank = bank.without(row)
     return bank

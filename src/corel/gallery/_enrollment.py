@@ -35,7 +35,7 @@ class Enrollment:
 
 
 def warn_of_background(backbone: Backbone, hashes: Sequence[str]) -> None:
-    """Warn, on behalf of the caller's caller, of exemplars that the backbone has looked at."""
+    """Warn of exemplars that the backbone was made from."""
     if count := len(backbone.background_rows(hashes)):
         warnings.warn(
             f"{counted(count, 'exemplar')} gave the backbone its center, whitening and radius too, so p-values are "

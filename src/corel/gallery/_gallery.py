@@ -81,9 +81,14 @@ class Gallery:
     ) -> Gallery:
         """Open a gallery; `create` allows one that is not there yet, which appears with its first enrollment.
 
-        `backbone` is for a new gallery (default: the best on photographs) and for one whose backbone was moved;
-        otherwise a gallery finds its backbone by itself. `views` is for a new gallery: "whole" images, "mirror" or
-        "crops" as `Backbone.embed` has them. Exemplars and new images must share it, so it is stored and stays.
+        Args:
+            path: the file.
+            backbone: for a new gallery (default: the best on photographs), and for one whose backbone was moved
+                (default: the one it was made with).
+            create: whether the file may be missing.
+            views: for a new gallery: "whole" images, "mirror" or "crops", as in `Backbone.embed`. It is stored, since
+                exemplars and new images must be seen alike.
+
         """
         store = Store(Path(path).expanduser(), create=create)
         try:

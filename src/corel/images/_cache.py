@@ -1,7 +1,7 @@
 """Decoded images kept in a file that is found, and checked, by content alone.
 
 The name of a cache file is the fingerprint of the bytes it was decoded from; inside, a digest covers what it
-holds. A file that is damaged, foreign or of another format is as good as none. Nothing is pickled.
+holds. A file that is damaged, foreign or of another format is ignored. Nothing is pickled.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class DatasetListing(Listing):
     dataset: Any = field(kw_only=True)
 
     def decode(self, rows: range, preparation: Preparation, *, progress: bool = False) -> Decoded:
-        """Ask the dataset for its items, one after the other: it may not bear being asked by several threads."""
+        """Read the items one after the other: a dataset may not be safe to use from several threads."""
         image_entry, label_entry = _columns(self.dataset)
         pixels = np.zeros((len(rows), preparation.size, preparation.size, 3), np.uint8)
         labels: list[int | None] = [None] * len(rows)

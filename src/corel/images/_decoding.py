@@ -30,7 +30,7 @@ class Decoded:
     """The images of n items in order.
 
     `broken` gives the reason of each file (by position) that has no image; its pixels are zero.
-    `key` is the fingerprint of what was decoded; None where nobody asked, or if a file could not be read at all.
+    `key` is the fingerprint of what was decoded; None if it was not asked for, or if a file could not be read.
     `labels` come with the items of a dataset; None where there are none, or where they were known before.
     """
 

@@ -51,9 +51,9 @@ class Preparation:
             raise ArgumentError("size", f"must be a whole number of pixels from 1 to {MOST_SIDE}, got {self.size!r}")
         for name, choices in (("resize", Resize), ("interpolation", Interpolation)):
             if getattr(self, name) not in get_args(choices):
-                raise ValueError(f"{name} must be one of {', '.join(get_args(choices))}, got {getattr(self, name)!r}")
+                raise ArgumentError(name, f"must be one of {', '.join(get_args(choices))}, got {getattr(self, name)!r}")
         if self.shorter is not None and (self.resize != "crop" or self.shorter < self.size):
-            raise ValueError(f"shorter is for resize='crop' and at least size={self.size}, got {self.shorter!r}")
+            raise ArgumentError("shorter", f"is for resize='crop' and at least size={self.size}, got {self.shorter!r}")
         if (self.mean is None) != (self.deviation is None):
             raise ValueError("mean and deviation go together; give both, or neither")
         for name in ("mean", "deviation"):
@@ -120,5 +120,5 @@ def _channels(name: str, values: Any) -> Channels | None:
         return None
     red, green, blue = (float(each) for each in values)
     if not np.isfinite([red, green, blue]).all() or (name == "deviation" and min(red, green, blue) <= 0):
-        raise ValueError(f"{name} must be three finite numbers, a deviation positive, got {values!r}")
+        raise ArgumentError(name, f"must be three finite numbers, a deviation positive, got {values!r}")
     return red, green, blue

@@ -57,7 +57,7 @@ class Stream:
 
     Attributes:
         source: what is read, in words.
-        total: how many items there are; None while nobody knows.
+        total: how many items there are; None if that is not known in advance.
         classes: the names of the classes; empty where there are none, or where labels are numbers.
 
     """

@@ -49,7 +49,7 @@ class Objective(nn.Module, ABC):
 
 
 def image_shape(item_shape: tuple[int, ...]) -> dict[str, int]:
-    """Give the size and channels of square images ``[size, size, channels]``, or say that items are none."""
+    """Give the size and channels of square images ``[size, size, channels]``, or raise if items are something else."""
     if len(item_shape) != 3 or item_shape[0] != item_shape[1]:
         raise ValueError(
             f"this objective learns from square images [n, size, size, channels], got [n, "

@@ -8,6 +8,7 @@ from ._bank import check_support as check_support
 from ._calibration import Calibration as Calibration
 from ._calibration import exact_known as exact_known
 from ._calibration import supporting_sizes as supporting_sizes
+from ._checks import LATENT_METHODS as LATENT_METHODS
 from ._checks import METHODS as METHODS
 from ._discoveries import discoveries as discoveries
 from ._discoveries import least_discoveries as least_discoveries

@@ -49,9 +49,9 @@ def compared_rows(method: str, embedding: Embedded) -> Any:
 
 
 def backbone_settings(backbone: Space, method: str = "auto") -> dict[str, Any]:
-    """The settings with which a backbone's items are to be scored, as `compared_rows` gives them.
+    """The settings of a `ClassBank` for what `compared_rows` gives of a backbone's items.
 
-    `"auto"` is contrast here, for it is asked to score latents.
+    `"auto"` is contrast, the method for latents.
     """
     if method == "cosine":
         if backbone.background_features is None:

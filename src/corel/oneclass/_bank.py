@@ -42,7 +42,7 @@ class Assessment(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """Points `[n, B, D]` where they are to be compared, the kernels that do it, and the scales of their masses."""
+    """Points `[n, B, D]` on the device that compares them, the kernels for it, and the scales of their masses."""
 
     points: Any
     kernels: ModuleType
@@ -332,7 +332,7 @@ def allowed_rejections(rate: float, size: int) -> int:
 
 
 def check_support(rate: float, sizes: Iterable[int]) -> None:
-    """Refuse a rate that is none; warn, on behalf of the caller's caller, of a class too small to keep it."""
+    """Raise on an invalid rate; warn if a class is too small for it."""
     check_rate(rate)
     smallest = min((m for m in sizes if allowed_rejections(rate, m) < 1), default=None)
     if smallest is not None:

@@ -14,6 +14,7 @@ from corel.oneclass._kernel import Integers, Points
 
 Method: TypeAlias = Literal["auto", "count", "contrast", "cosine"]
 METHODS = get_args(Method)[1:]  # without the one that stands for another
+LATENT_METHODS: tuple[Method, ...] = METHODS[:2]  # those that compare latents; cosine compares features
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None
 Latents: TypeAlias = ArrayLike | Tensor
@@ -41,13 +42,13 @@ def computing_device(z: Latents) -> torch.device | None:
 def resolve_method(method: Method, background: Points | None) -> Method:
     """The method that `"auto"` stands for: contrast where there is a background, else count."""
     if method not in get_args(Method):
-        raise ValueError(f"method must be one of {', '.join(map(repr, get_args(Method)))}, not {method!r}")
+        raise ArgumentError("method", f"must be one of {', '.join(map(repr, get_args(Method)))}, not {method!r}")
     if method in ("contrast", "cosine") and background is None:
         raise ArgumentError(
             "method", f'is "{method}", which compares with a background; pass background=rows [G, columns] like them'
         )
     if method == "cosine" and background is not None and not len(background):
-        raise ArgumentError("background", "has no rows; a cosine is measured from their mean, so give some")
+        raise ArgumentError("background", "has no rows, but the cosine score is centered on their mean; give some")
     if method == "auto":
         return "count" if background is None else "contrast"
     return method
@@ -77,5 +78,5 @@ def check_offsets(offsets: ArrayLike, rows: int) -> Integers:
     """`offsets` as integers, refused unless they cut `rows` exemplars into classes."""
     bounds = np.asarray(offsets, np.int64)
     if bounds.ndim != 1 or len(bounds) < 2 or bounds[0] != 0 or bounds[-1] != rows or (np.diff(bounds) < 0).any():
-        raise ValueError(f"offsets must rise from 0 to the {rows} exemplars, one step a class; got {bounds}")
+        raise ArgumentError("offsets", f"must rise from 0 to the {rows} exemplars, one step a class; got {bounds}")
     return bounds

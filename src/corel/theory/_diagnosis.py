@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from corel._errors import warn_renamed
+from corel._errors import ArgumentError, warn_renamed
 from corel._terminal import counted
 from corel.losses import split_branches
 from corel.persistence import death_times
@@ -109,15 +109,16 @@ def diagnose(
     (4, 3)
     """
     points = torch.as_tensor(latents).detach()
-    if points.ndim != 2 or batch_size < 2:
-        raise ValueError(
-            f"latents must have shape [N, branches·D] and a batch two of them, "
-            f"but the shape is {tuple(points.shape)} and the batch size {batch_size}"
-        )
+    if points.ndim != 2:
+        raise ArgumentError("latents", f"must have shape [N, branches·D], not {tuple(points.shape)}")
+    if batch_size < 2:
+        raise ArgumentError("batch_size", f"must be at least 2, got {batch_size}")
     if len(points) < batch_size:
-        raise ValueError(f"{len(points)} latents are no batch of {batch_size}: give at least {batch_size}")
-    if batches < 1 or not 0 < eta < math.inf:
-        raise ValueError(f"at least one batch and a positive, finite η are needed, not {batches} and {eta}")
+        raise ArgumentError("latents", f"are {len(points)}, fewer than a batch of {batch_size}; give more")
+    if batches < 1:
+        raise ArgumentError("batches", f"must be at least 1, got {batches}")
+    if not 0 < eta < math.inf:
+        raise ArgumentError("eta", f"must be positive and finite, got {eta}")
     clouds = split_branches(points, branches)
     _refuse_non_finite(clouds)
     rows = _random_batches(len(points), batch_size, batches, seed).to(points.device)
@@ -147,7 +148,7 @@ def _random_sets(clouds: Tensor, batch_size: int, sample_size: int, sets: int, s
 
 
 def _refuse_non_finite(clouds: Tensor) -> None:
-    """Name the latent itself: in a random batch nobody could find it."""
+    """Name the latent itself: in a random batch it would be hard to find."""
     bad = (~clouds.isfinite()).any(-1).nonzero()
     if len(bad):
         branch, row = bad[0].tolist()

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from corel._errors import ArgumentError
 from corel.persistence import death_times
 from corel.persistence.checks import refuse_no_norm
 
@@ -113,9 +114,9 @@ def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
     """
     _check_interval(alpha, beta)
     if not 0 < eps < math.inf:
-        raise ValueError(f"ε must be positive and finite, not {eps}")
+        raise ArgumentError("eps", f"must be positive and finite, not {eps}")
     if n < 1 or n != int(n):
-        raise ValueError(f"the dimension n must be a whole number from 1 on, not {n}")
+        raise ArgumentError("n", f"is the dimension and must be a whole number from 1 on, not {n}")
     outer = 2 * Fraction(float(beta)) / Fraction(float(eps)) + 1
     hole = max(2 * Fraction(float(alpha)) / Fraction(float(eps)) - 1, Fraction(0))
     return math.floor(outer ** int(n) - hole ** int(n))
@@ -163,9 +164,9 @@ def pairwise_distances(points: Points, p: float) -> Tensor:
     refuse_no_norm(p)
     rows = torch.as_tensor(points).detach().double()
     if rows.ndim != 2:
-        raise ValueError(f"points must have shape [m, n], one row each, not {tuple(rows.shape)}")
+        raise ArgumentError("points", f"must have shape [m, n], one row each, not {tuple(rows.shape)}")
     if not rows.isfinite().all():
-        raise ValueError("points must be finite, but some coordinates are NaN or infinite: remove those rows")
+        raise ArgumentError("points", "must be finite, but some coordinates are NaN or infinite: remove those rows")
     # The matrix-product form of p = 2 loses digits; then α would not equal the distance it comes from.
     return torch.cdist(rows, rows, p, compute_mode="donot_use_mm_for_euclid_dist").cpu()
 
@@ -184,4 +185,4 @@ def _check_interval(alpha: float, beta: float) -> None:
 
 def _check_batch_size(b: int) -> None:
     if b < 2:
-        raise ValueError(f"the theory speaks of batches of at least 2 points, not {b}")
+        raise ArgumentError("b", f"is the size of a batch and must be at least 2, not {b}")

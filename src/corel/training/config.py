@@ -20,7 +20,7 @@ class TrainConfig:
 
     The defaults are the preset ``authors``: the settings of the code that made the published numbers. The preset
     ``paper`` follows the text, where the connectivity loss is summed over branches and zero-length bars count;
-    ``contrastive`` learns from views of images what no pixel says; ``features`` takes vectors.
+    ``contrastive`` trains with SimCLR on augmented views; ``features`` takes vectors.
 
     Example:
         >>> TrainConfig(epochs=5).weight, TrainConfig.preset("paper", epochs=5).branch_reduction
