@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +13,7 @@ from corel._terminal import counted, printable
 from corel.cli._options import Quiet, Strict
 
 if TYPE_CHECKING:
-    from corel.images import ImageSet
+    from corel.images import Skipped, Stream
 
 app = typer.Typer(no_args_is_help=True, help="Fetch, list and look into image sources.")
 
@@ -59,22 +60,27 @@ def show(
     quiet: Quiet = False,
 ) -> None:
     """Read a source and say what is in it: images, classes, and what was skipped and why."""
-    from corel import images
+    from corel.images import Preparation, stream
 
-    for line in _described(images.open(source, split, root=root, strict=strict, progress=not quiet)):
+    options: Any = {"split": split, "root": root, "strict": strict, "progress": not quiet}
+    for line in _described(stream(source, Preparation(), **options)):
         typer.echo(printable(line))
 
 
-def _described(images: ImageSet) -> Iterator[str]:
-    import numpy as np
-
-    yield f"{counted(len(images), 'image')} from {images.source}"
-    if images.labels is None:
+def _described(items: Stream) -> Iterator[str]:
+    count, counts = 0, Counter(dict.fromkeys(items.classes, 0))
+    skipped: list[Skipped] = []
+    for batch in items:
+        count += len(batch)
+        counts.update(batch.labels or ())
+        skipped += batch.skipped
+    yield f"{counted(count, 'image')} from {items.source}"
+    if not counts:
         yield "without labels"
     else:
-        counts = np.bincount(images.labels, minlength=len(images.classes))
-        yield counted(len(images.classes), "class", "classes")
-        yield from (f"{count:8,}  {name}" for name, count in zip(images.classes, counts, strict=True))
-    if images.skipped:
-        yield f"{len(images.skipped)} skipped"
-        yield from (f"  {each.path} {each.reason}" for each in images.skipped)
+        yield counted(len(counts), "class", "classes")
+        names = items.classes or sorted(counts, key=int)  # a dataset without names numbers its classes
+        yield from (f"{counts[name]:8,}  {name}" for name in names)
+    if skipped:
+        yield f"{len(skipped)} skipped"
+        yield from (f"  {each.path} {each.reason}" for each in skipped)
