@@ -32,7 +32,7 @@ from tests.encoders import small_graph
 
 TENSORS = "corel._io.tensorfile._content"
 DOCUMENT = "corel._io.tensorfile.read"
-SQLITE = ("corel.gallery._file.connect", "corel.gallery._beside._head", "corel.gallery._store._settings")
+SQLITE = ("corel.gallery._file.connect", "corel.gallery._journal_check._head", "corel.gallery._store._settings")
 
 
 def _backbone(network: Any = None, objective: str = "autoencoder") -> Backbone:
@@ -242,7 +242,7 @@ OWN_FILES: dict[str, Attacked] = {
     "gallery, right checksums": Attacked("g.gallery", _row, _read_gallery, SQLITE, dress=_with_row),
     "gallery's journal": Attacked(
         "g.gallery-journal", lambda: _hot_journal()[1], _read_rolled_back,
-        (*SQLITE, "corel.gallery._beside._names_another"), beside=lambda: {"g.gallery": _hot_journal()[0]},
+        (*SQLITE, "corel.gallery._journal_check._names_another"), beside=lambda: {"g.gallery": _hot_journal()[0]},
         checked=True,
     ),
     "thumbnail": Attacked(

@@ -17,7 +17,7 @@ from corel.backbone import Backbone
 from corel.gallery import Exemplar, Gallery
 from corel.gallery._duplicates import near_duplicates
 from corel.gallery._items import thumbnail
-from corel.gallery._later import FEWEST, compare_enrollments
+from corel.gallery._later_enrollments import FEWEST, compare_enrollments
 from corel.images import ImageSet
 from corel.oneclass import ClassBank
 

@@ -9,7 +9,7 @@ import pytest
 
 from corel import images
 from corel.images import ImageSet
-from corel.images._places import cache_folder, data_folder
+from corel.images._user_folders import cache_folder, data_folder
 from corel.images.known.catalog import CATALOG, SIZES
 from corel.images.known.registry import KNOWN, NAMES
 from tests.images.known.test_cifar import write_cifar10

@@ -13,7 +13,7 @@ from corel.gallery._explanation import Explanation as Explanation
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._items import LARGEST_THUMBNAIL as LARGEST_THUMBNAIL
 from corel.gallery._items import thumbnail as thumbnail
-from corel.gallery._later import Later as Later
+from corel.gallery._later_enrollments import Later as Later
 from corel.gallery._packed import Packed as Packed
 from corel.gallery._rows import rows_of as rows_of
 from corel.gallery._scores import HeldOut as HeldOut

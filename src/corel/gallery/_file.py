@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from corel.gallery._beside import check_beside
+from corel.gallery._journal_check import check_beside
 
 APPLICATION_ID = int.from_bytes(b"corl", "big")
 # A writer holds the lock for milliseconds, since images are encoded before; this long means it is stuck.

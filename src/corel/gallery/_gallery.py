@@ -18,8 +18,8 @@ from corel.gallery import _backbone_lookup
 from corel.gallery._assessment import in_background
 from corel.gallery._audit import Audit, Ranked, audit_classes, ranked
 from corel.gallery._blanks import BlankTest
-from corel.gallery._chosen import chosen_hashes
 from corel.gallery._enrollment import Enrollment, held_elsewhere, warn_of_background
+from corel.gallery._exemplar_lookup import chosen_hashes
 from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded

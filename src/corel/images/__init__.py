@@ -13,7 +13,6 @@ from corel.images._photographs import lack_more as lack_more
 from corel.images._photographs import measure_lacks as measure_lacks
 from corel.images._photographs import measure_traits as measure_traits
 from corel.images._photographs import photographic as photographic
-from corel.images._places import data_folder as data_folder
 from corel.images._preparation import Interpolation as Interpolation
 from corel.images._preparation import Preparation as Preparation
 from corel.images._preparation import Rows as Rows
@@ -26,6 +25,7 @@ from corel.images._stream import Stream as Stream
 from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
 from corel.images._tiff import check_tiff as check_tiff
+from corel.images._user_folders import data_folder as data_folder
 from corel.images._views import VIEWS as VIEWS
 from corel.images._views import WHOLE as WHOLE
 from corel.images._views import check_views as check_views

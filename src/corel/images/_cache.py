@@ -17,8 +17,8 @@ from safetensors.numpy import save_file
 
 from corel._io.atomic import appearing
 from corel.images._decoding import Decoded
-from corel.images._places import cache_folder
 from corel.images._set import UInt8Array
+from corel.images._user_folders import cache_folder
 
 
 def load(key: str, files: int, size: int) -> Decoded | None:

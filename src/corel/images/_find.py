@@ -23,8 +23,8 @@ from corel.images._folder import has_test_split as folder_has_test_split
 from corel.images._formats import suffixes
 from corel.images._labels import is_pair, numbered_labels
 from corel.images._listing import ArrayListing, EncodedListing, FileListing, Listing, list_files
-from corel.images._places import data_folder
 from corel.images._set import EmptySourceError, ImageSet, Skipped, only_train
+from corel.images._user_folders import data_folder
 from corel.images.known.digits import read_digits
 from corel.images.known.registry import KNOWN, NAMES, locate, recognize
 

@@ -14,7 +14,7 @@ from ._discoveries import discoveries as discoveries
 from ._discoveries import least_discoveries as least_discoveries
 from ._estimator import OneClass as OneClass
 from ._explain import Votes as Votes
-from ._sets import prediction_sets as prediction_sets
+from ._prediction_sets import prediction_sets as prediction_sets
 from ._split import Split as Split
 from ._split import calibrating_size as calibrating_size
 from ._split import least_calibrating as least_calibrating
