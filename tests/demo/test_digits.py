@@ -54,7 +54,7 @@ def test_halves_share_no_image_and_split_every_class() -> None:
         assert abs(sizes[0] - sizes[1]) <= 1
 
 
-def test_enrol_leaves_a_gallery_and_images_for_the_next_command(tmp_path: Path, pretrained: Path) -> None:
+def test_enroll_leaves_a_gallery_and_images_for_the_next_command(tmp_path: Path, pretrained: Path) -> None:
     (tmp_path / "images").mkdir()
     mine = [tmp_path / "digits.gallery", tmp_path / "images" / "0.png"]
     for file in mine:

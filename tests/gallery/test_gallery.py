@@ -92,7 +92,7 @@ def test_a_small_class_is_named_where_it_is_meant(tmp_path: Path, backbone: Back
     np.testing.assert_allclose(found.likeness, bank.likeness(backbone.encode(colored(1, 40, 3))), rtol=1e-6)
 
 
-def test_a_backbone_that_cannot_be_scored_enrols_nothing(tmp_path: Path, backbone: Backbone) -> None:
+def test_a_backbone_that_cannot_be_scored_enrolls_nothing(tmp_path: Path, backbone: Backbone) -> None:
     with Gallery.open(tmp_path / "other", replace(backbone, p=2.0), create=True) as gallery:
         with pytest.raises(ValueError, match="train with p=1"):
             gallery.enroll("red", colored(0, 5, 1))
@@ -135,7 +135,7 @@ def test_duplicates_by_content_are_counted_and_skipped(path: Path, backbone: Bac
         assert gallery.classes() == {"green": 30, "other": 1, "red": 42}
 
 
-def test_labelled_images_enrol_under_their_own_names(tmp_path: Path, backbone: Backbone) -> None:
+def test_labelled_images_enroll_under_their_own_names(tmp_path: Path, backbone: Backbone) -> None:
     pixels = np.concatenate([colored(0, 3, 1), colored(1, 2, 2)])
     labelled = ImageSet(pixels, np.array([0, 0, 0, 2, 2]), ("red", "empty", "green"), list("abcde"), "here")
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
@@ -145,7 +145,7 @@ def test_labelled_images_enrol_under_their_own_names(tmp_path: Path, backbone: B
             gallery.enroll(None, colored(0, 3, 1))
 
 
-def test_a_label_with_a_slash_enrols_with_a_dash(tmp_path: Path, backbone: Backbone) -> None:
+def test_a_label_with_a_slash_enrolls_with_a_dash(tmp_path: Path, backbone: Backbone) -> None:
     shirts = ImageSet(colored(0, 2, 1), np.array([0, 0]), ("T-shirt/top",), list("ab"), "here")
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
         assert gallery.enroll(None, shirts).added == {"T-shirt-top": 2}
@@ -307,7 +307,7 @@ class Projection(Network):
         return torch.as_tensor(items)
 
 
-def test_a_backbone_on_vectors_enrols_scores_and_explains_rows(tmp_path: Path) -> None:
+def test_a_backbone_on_vectors_enrolls_scores_and_explains_rows(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     background = random.normal(size=(200, 4)).astype(np.float32)
     vectors = Backbone(Projection(), "autoencoder", 1.0, 1.0, 100, np.ones((2, 3), np.float32), background, {})
