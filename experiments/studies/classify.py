@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from corel._terminal import track
 from corel.oneclass import ClassBank, prediction_sets
+from experiments._lib.names import SCORES
 from experiments._lib.record import record
-from experiments.studies.conformal import SCORES, Setting, setting_from_command_line
+from experiments.studies.conformal import Setting, setting_from_command_line
 
 EXEMPLARS, DRAWS, RATES = 120, 5, (0.01, 0.05, 0.1, 0.2)
 

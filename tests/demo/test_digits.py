@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from corel import images
 from corel.backbone import Backbone
 from corel.cli import _demo
 from corel.demo import digits as demo
@@ -22,7 +23,7 @@ from corel.training import TrainConfig, train
 def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backbone of another size than the demo trains."""
     path = tmp_path_factory.mktemp("backbone") / "small.safetensors"
-    train(demo._open("train", 8), TrainConfig(epochs=2, width=4), progress=False).save(path)
+    train(images.open("digits", size=8), TrainConfig(epochs=2, width=4), progress=False).save(path)
     return path
 
 
@@ -46,7 +47,7 @@ def test_compare_measures_both_encoders_and_writes_the_page(tmp_path: Path) -> N
 
 
 def test_halves_share_no_image_and_split_every_class() -> None:
-    digits = demo._open("test", 8)
+    digits = images.open("digits", "test", size=8)
     one, other = demo._halves(digits)
     assert sorted([*one.names, *other.names]) == sorted(digits.names)
     for label in range(10):

@@ -14,7 +14,7 @@ from corel.oneclass._kernel import Integers, Points
 
 Method: TypeAlias = Literal["auto", "count", "contrast", "cosine"]
 METHODS = get_args(Method)[1:]  # without the one that stands for another
-LATENT_METHODS: tuple[Method, ...] = METHODS[:2]  # those that compare latents; cosine compares features
+LATENT_METHODS: tuple[str, ...] = METHODS[:2]  # those that compare latents; cosine compares features
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None
 Latents: TypeAlias = ArrayLike | Tensor

@@ -20,7 +20,7 @@ from corel.objectives import contrastive as objectives
 from corel.training import TrainConfig
 from experiments._lib import pretexts
 from experiments._lib.encoded import Encoded, one_vs_all
-from experiments._lib.names import SCORES
+from experiments._lib.names import NEIGHBORS, SCORES
 from experiments._lib.trainings import FULL, trained
 from experiments._lib.variants import untrained_connectivity
 from experiments.studies import benefit, contrastive, overlap
@@ -121,7 +121,7 @@ def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPa
     scores = [one_vs_all(expected.scores(10, draw), expected.truth) for draw in range(benefit.DRAWS)]
     assert aucs["count, η"] == pytest.approx(np.mean(scores))
     assert aucs["count, tiny"] == pytest.approx(0.5, abs=0.01)  # nothing is so near
-    assert aucs[benefit.NEIGHBORS] > 0.9
+    assert aucs[NEIGHBORS] > 0.9
     assert found["decisions"]["count, η"]["inside"] < 0.1
     assert found["decisions"]["count, tiny"] == {"inside": 0.0, "outside": 0.0}
 
