@@ -38,7 +38,7 @@ def directions(pixels: NDArray[np.uint8]) -> Floats:
     small = pixels.reshape(count, side, 2, side, 2, -1).mean((2, 4), dtype=np.float32).reshape(count, -1)
     small -= small.mean(1, keepdims=True)
     lengths = np.linalg.norm(small, axis=1, keepdims=True)
-    return np.divide(small, lengths, out=np.zeros_like(small), where=lengths > 0)
+    return np.asarray(np.divide(small, lengths, out=np.zeros_like(small), where=lengths > 0))
 
 
 def closest(test: NDArray[np.uint8], auxiliary: NDArray[np.uint8]) -> Floats:
