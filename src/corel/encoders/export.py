@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,12 +23,29 @@ def to_onnx(module: nn.Module, example: Tensor, input_name: str, output_names: S
     if importlib.util.find_spec("onnxscript") is None:
         raise ModuleNotFoundError("exporting to ONNX needs packages that are not here: pip install 'corel[onnx]'")
     with _exporter_silenced():
+        if _torch_version() < (2, 7):  # whose newer exporter fails where the number of items is not fixed
+            return _traced(module, example, input_name, output_names)
         program = torch.onnx.export(
             module, (example,), dynamo=True, verbose=False, input_names=[input_name],
             output_names=list(output_names), dynamic_shapes=({0: torch.export.Dim("n")},),
         )  # fmt: skip
     assert program is not None
     return bytes(program.model_proto.SerializeToString())
+
+
+def _traced(module: nn.Module, example: Tensor, input_name: str, output_names: Sequence[str]) -> bytes:
+    """Export by tracing, as torch did before 2.7."""
+    file, any_number = io.BytesIO(), {0: "n"}
+    torch.onnx.export(
+        module, (example,), file, input_names=[input_name], output_names=list(output_names),
+        dynamic_axes=dict.fromkeys([input_name, *output_names], any_number),
+    )  # fmt: skip
+    return file.getvalue()
+
+
+def _torch_version() -> tuple[int, int]:
+    major, minor = torch.__version__.split(".")[:2]
+    return int(major), int(minor)
 
 
 @torch.no_grad()
