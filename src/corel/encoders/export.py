@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import logging
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -35,12 +36,13 @@ def to_onnx(module: nn.Module, example: Tensor, input_name: str, output_names: S
 
 def _traced(module: nn.Module, example: Tensor, input_name: str, output_names: Sequence[str]) -> bytes:
     """Export by tracing, as torch did before 2.7."""
-    file, any_number = io.BytesIO(), {0: "n"}
-    torch.onnx.export(
-        module, (example,), file, input_names=[input_name], output_names=list(output_names),
-        dynamic_axes=dict.fromkeys([input_name, *output_names], any_number),
-    )  # fmt: skip
-    return file.getvalue()
+    with tempfile.TemporaryDirectory() as place:
+        path, any_number = Path(place, "traced.onnx"), {0: "n"}
+        torch.onnx.export(
+            module, (example,), str(path), input_names=[input_name], output_names=list(output_names),
+            dynamic_axes=dict.fromkeys([input_name, *output_names], any_number),
+        )  # fmt: skip
+        return path.read_bytes()
 
 
 def _torch_version() -> tuple[int, int]:
