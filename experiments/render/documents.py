@@ -23,6 +23,7 @@ from experiments.render import (
     geometry,
     methods,
     overview,
+    scaling,
     speed,
     studio,
     tables,
@@ -35,7 +36,17 @@ from experiments.render.tables import markdown
 
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "reproduction").glob("*.md"))
-NAMED = ("find.md", "encoders.md", "verdicts.md", "rate.md", "clean.md", "watch.md", "studio.md", "reproduction.md")
+NAMED = (
+    "find.md",
+    "encoders.md",
+    "verdicts.md",
+    "rate.md",
+    "clean.md",
+    "watch.md",
+    "scale.md",
+    "studio.md",
+    "reproduction.md",
+)
 DOCUMENTS = (ROOT / "README.md", *(DOCS / name for name in NAMED), *PAGES)
 
 
@@ -63,6 +74,8 @@ TABLES: dict[str, Callable[[], str]] = {
         benefit.benefit, front.accuracy, front.gain, front.found, front.memory, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
         speed.means, speed.many, speed.encoding, studio.studio, studio.serving,
+        scaling.engines, scaling.stages, scaling.overlap, scaling.class_counts, scaling.growth, scaling.shortlist,
+        scaling.billion, scaling.end_to_end,
     )
 }  # fmt: skip
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
