@@ -14,7 +14,7 @@ from corel.gallery import Gallery, Packed
 from corel.scale import Counts, Scorer
 from corel.scale._manifest import Manifest, finish, missing, settle, write_part
 from corel.scale._place import Place
-from corel.scale._source import find_source, from_document, read_part
+from corel.scale._source import find_source, from_document, read_part, read_slices
 
 from .conftest import BROKEN, IMAGES, local_rows, without_errors
 
@@ -130,6 +130,9 @@ def test_parquet_is_cut_by_rows_and_read_by_row_groups(files: list[str], tmp_pat
     assert [each.decode() for columns in read for each in columns["bytes"]] == files * 2
     assert read[1]["name"][0] == f"{tmp_path}/a.parquet#16"
     assert "label" not in read[0]
+    slices = list(read_slices(parts[1], 7))
+    assert [len(columns["bytes"]) for columns in slices] == [7, 7, 2]
+    assert [name for columns in slices for name in columns["name"]] == read[1]["name"]
     with pytest.raises(ValueError, match="in two runs"):
         find_source([str(tmp_path), files[0]])
 

@@ -39,14 +39,15 @@ def server() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=[f"s3://{BUCKET}", f"gs://anonymous@{BUCKET}"], ids=["s3", "gs"])
+@pytest.fixture(scope="module", params=["s3://", "gs://anonymous@"], ids=["s3", "gs"])
 def bucket(request: pytest.FixtureRequest, server: None, photos: Path) -> str:
-    """A bucket with the photos, one of them under a name that is no URL."""
-    new = Place(f"{request.param}/new")
+    """A folder of a bucket with the photos, one of them under a name that is no URL."""
+    bucket = f"{request.param}{BUCKET}/{request.param[:2]}"
+    new = Place(f"{bucket}/new")
     for file in sorted(photos.iterdir()):
         new.write(file.name, file.read_bytes())
-    Place(f"{request.param}/new/more").write(ODD, (photos / "00.jpg").read_bytes())
-    return str(request.param)
+    Place(f"{bucket}/new/more").write(ODD, (photos / "00.jpg").read_bytes())
+    return bucket
 
 
 def addresses(bucket: str, photos: Path) -> list[str]:

@@ -65,7 +65,8 @@ class Manifest:
     def difference(self, other: Manifest) -> str | None:
         """Say in what another run differs; in the size of its parts it may."""
         if (self.source, self.images) != (other.source, other.images):
-            return f"of another list of images ({self.images:,}, now {other.images:,})"
+            counts = f" ({self.images:,}, now {other.images:,})" if self.images != other.images else ""
+            return f"of another list of images{counts}"
         if self.gallery != other.gallery:
             return "against another gallery, or as the gallery was before a change"
         changed = [name for name in self.settings if self.settings[name] != other.settings.get(name)]

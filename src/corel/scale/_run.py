@@ -14,7 +14,7 @@ from corel.scale._cluster import cluster, workers_for
 from corel.scale._manifest import Counts, Manifest, finish, missing, settle, write_part
 from corel.scale._place import Place
 from corel.scale._scorer import Scorer
-from corel.scale._source import Part, find_source, from_document, read_part
+from corel.scale._source import Part, find_source, from_document, read_slices
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone
@@ -30,9 +30,12 @@ class PartScorer:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[int]]:
         """Do one part; done twice, it writes the same file again."""
+        import pyarrow
+
         (document,) = batch["part"]
         part = from_document(document)
-        counts = write_part(self._place, part, self._scorer(read_part(part)), self._scorer.rows_each)
+        table = pyarrow.concat_tables(map(self._scorer, read_slices(part)))
+        counts = write_part(self._place, part, table, self._scorer.rows_each)
         return {name: [value] for name, value in counts._asdict().items()}
 
 

@@ -26,6 +26,7 @@ MOST_ROWS = 1 << 28  # of one file
 AT_ONCE = 64  # rows that are unpacked before their size is looked at
 # Rows may unpack to so many bytes, or so many times the size of their file.
 UNPACKED, TIMES = 64 << 20, 20
+SLICE = 2048  # rows of a Parquet file in memory at a time
 FOOTERS = 16  # files whose last bytes are read at a time
 
 
@@ -210,6 +211,16 @@ def read_part(part: Part) -> dict[str, Any]:
     if not {"name", "path"} & set(columns):
         columns["name"] = [f"{part.files[0]}#{row}" for row in range(*part.rows)]
     return columns
+
+
+def read_slices(part: Part, size: int = SLICE) -> Iterator[dict[str, Any]]:
+    """Give the columns of a part, at most `size` rows of a Parquet file at a time: they hold whole images."""
+    if part.rows is None:
+        yield read_part(part)
+        return
+    first, last = part.rows
+    for start in range(first, last, size):
+        yield read_part(part._replace(rows=(start, min(start + size, last))))
 
 
 def _read_rows(file: str, start: int, stop: int) -> Any:
