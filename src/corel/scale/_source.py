@@ -220,7 +220,7 @@ def read_slices(part: Part, size: int = SLICE) -> Iterator[dict[str, Any]]:
         return
     first, last = part.rows
     for start in range(first, last, size):
-        yield read_part(part._replace(rows=(start, min(start + size, last))))
+        yield read_part(Part(part.number, part.files, (start, min(start + size, last))))
 
 
 def _read_rows(file: str, start: int, stop: int) -> Any:
