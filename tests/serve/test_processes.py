@@ -1,10 +1,11 @@
 """A server's end and its load: it drains, it is killed, many clients come at once; no acknowledged write is lost.
 
-``python -m pytest tests/serve/test_processes.py`` with ``COREL_LONG=1`` kills and loads many times more.
+``COREL_LONG=1 python -m pytest -s tests/serve/test_processes.py`` kills and loads many times more, and prints counts.
 """
 
 from __future__ import annotations
 
+import http.client
 import os
 import random
 import signal
@@ -68,69 +69,87 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, start: Start) -> 
         start(tmp_path / "absent.gallery", ready=False, read_only=True)
 
 
+class Enrolling:
+    """A client that enrolls one picture after the other until the server is gone."""
+
+    def __init__(self, server: Server, color: str, number: int, acknowledged: set[str]) -> None:
+        self.thread = threading.Thread(target=self._run, args=(server, color, number, acknowledged))
+        self.began = threading.Event()
+
+    def _run(self, server: Server, color: str, number: int, acknowledged: set[str]) -> None:
+        while True:
+            number += 1000
+            try:
+                answer = server.enroll(color, [picture(color, number)])
+                assert answer.status == 200
+                acknowledged.add(answer.json["files"][0]["hash"])
+            except (OSError, ValueError, http.client.HTTPException):
+                return
+            self.began.set()
+
+
 def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(gallery: Path, start: Start) -> None:
     moments = random.Random(0)
-    acknowledged: Counter[str] = Counter(red=30, green=25)
-    sent = 0
-    for _ in range(KILLS):
+    with Gallery.open(gallery) as opened:
+        acknowledged = {color: set(hashes) for color, hashes in opened.hashes().items()}
+    before = {color: len(hashes) for color, hashes in acknowledged.items()}
+    for kill in range(KILLS):
         server = start(gallery)
-        stop = threading.Event()
-
-        def enroll(color: str, number: int, server: Server = server, stop: threading.Event = stop) -> None:
-            while not stop.is_set():
-                number += 1000
-                try:
-                    if server.enroll(color, [picture(color, number)]).status == 200:
-                        acknowledged[color] += 1
-                except (OSError, ValueError):
-                    return
-
-        threads = [threading.Thread(target=enroll, args=(color, sent + i)) for i, color in enumerate(("red", "green"))]
-        sent += 1_000_000
-        for thread in threads:
-            thread.start()
-        time.sleep(moments.uniform(0.05, 0.6))
+        clients = [
+            Enrolling(server, color, 1_000_000 * (kill + 1) + i, hashes)
+            for i, (color, hashes) in enumerate(acknowledged.items())
+        ]
+        for client in clients:
+            client.thread.start()
+        assert all(client.began.wait(120) for client in clients)
+        time.sleep(moments.uniform(0.0, 0.5))
         server.kill()
-        stop.set()
-        for thread in threads:
-            thread.join(60)
+        for client in clients:
+            client.thread.join(60)
         with sqlite3.connect(gallery) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         connection.close()
         with Gallery.open(gallery) as opened:
-            found = opened.classes()
-        # One more at most for each client: it was written, and the kill came before the answer.
-        for color in ("red", "green"):
-            assert acknowledged[color] <= found[color] <= acknowledged[color] + 1
-            acknowledged[color] = found[color]
+            found = {color: set(hashes) for color, hashes in opened.hashes().items()}
+        for color, hashes in found.items():
+            assert acknowledged[color] <= hashes
+            # One more at most for each client: it was written, and the kill came before the answer.
+            assert len(hashes) <= len(acknowledged[color]) + 1
+        acknowledged = found
+    print(f"{KILLS} kills, enrolled { ({color: len(found[color]) - before[color] for color in found}) }")
 
 
 def test_many_clients_at_once_lose_nothing_and_memory_stays(gallery: Path, start: Start) -> None:
     server = start(gallery, limits={"waiting": 16})
     answers: Counter[int] = Counter()
-    added = threading.Lock(), [0]
-    before = resident(server.pid)
+    acknowledged: set[str] = set()
+    memory = [resident(server.pid)]
 
-    def client(number: int) -> None:
-        for turn in range(REQUESTS):
+    def client(number: int, turns: range) -> None:
+        for turn in turns:
             if (number + turn) % 4 == 0:
                 answer = server.enroll("load", [picture("blue", 10_000 + 100 * number + turn)])
-                with added[0]:
-                    added[1][0] += answer.json["added"] if answer.status == 200 else 0
+                if answer.status == 200:
+                    acknowledged.update(each["hash"] for each in answer.json["files"])
             else:
                 answer = server.post("/v1/score", pictures("red", 3, 50 * number))
             answers[answer.status] += 1
 
-    threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
+    for turns in (range(REQUESTS // 2), range(REQUESTS // 2, REQUESTS)):
+        threads = [threading.Thread(target=client, args=(number, turns)) for number in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(600)
+        memory.append(resident(server.pid))
+    print(f"answers {dict(answers)}, {len(acknowledged)} enrolled, memory {memory} kB")
     assert set(answers) <= {200, 429, 503}
     assert sum(answers.values()) == CLIENTS * REQUESTS
     assert answers[200] > 0
-    assert server.classes().get("load", 0) == added[1][0]
-    assert resident(server.pid) < before + 300_000  # kB: batches' buffers and threads, not requests
+    with Gallery.open(gallery) as opened:
+        assert set(opened.hashes().get("load", ())) == acknowledged
+    assert memory[1] < memory[0] + 300_000  # kB: batches' buffers and threads, not requests
+    assert memory[2] < memory[1] + 60_000  # the second half of the requests adds nothing
 
 
 def resident(pid: int) -> int:
