@@ -32,6 +32,8 @@ RESULTS = Path(__file__).parent / "results"
 CLASSES, EXEMPLARS, PHOTOS = 300, 67, 16
 WHEN = "2026-01-01T00:00:00+00:00"
 WHEEL = 600  # pixels a turn
+# A root user has no sandbox, and a crash reporter would be no child of this process.
+FLAGS = ("--no-sandbox", "--disable-crashpad-for-testing", "--disable-crash-reporter")
 # The longest gap between two drawn frames while the list is scrolled, in milliseconds.
 WATCH = """() => { let last = performance.now(); window.longest = 0;
   const step = now => {
@@ -122,7 +124,7 @@ def serve(gallery: Path, folder: Path) -> dict[str, float]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
         assert server.stdout is not None
         url = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
         try:
             return visit(browser.new_page(), url.rstrip("/"), folder)
         finally:

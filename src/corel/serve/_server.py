@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import threading
@@ -47,8 +48,13 @@ def _listening(config: Config) -> socket.socket:
         return socket.create_server((config.host, config.port), family=family, backlog=512)
     except OSError as error:
         raise ValueError(
-            f"cannot listen on {config.host}:{config.port} ({error.strerror or error}); choose another --host or --port"
+            f"cannot listen on {config.host}:{config.port} ({_reason(error)}); choose another --host or --port"
         ) from error
+
+
+def _reason(error: OSError) -> str:
+    """Give the system's words; `create_server` adds the address to them, which stands beside them already."""
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
 class _Server(uvicorn.Server):
