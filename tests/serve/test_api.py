@@ -136,6 +136,15 @@ def test_removal_can_be_undone_once(gallery: Path, start: Start) -> None:
     assert (unknown.status, unknown.json["reason"]) == (404, "hash")
 
 
+def test_what_was_removed_returns_to_a_class_that_was_renamed(gallery: Path, start: Start) -> None:
+    server = start(gallery)
+    digest = server.exemplars("red")[0]["hash"]
+    key = server.ask("DELETE", f"/v1/exemplars?name=red&hash={digest}").json["undo"]
+    server.send("PATCH", "/v1/classes?name=red", {"name": "crimson"})
+    assert server.send("POST", "/v1/exemplars/undo", {"undo": key}).json == {"exemplars": 1}
+    assert server.classes() == {"crimson": 30, "green": 25}
+
+
 def test_classes_are_renamed_and_forgotten(server: Server) -> None:
     server.enroll("old", pictures("blue", 3))
     odd = ".. & ünïcode?"

@@ -6,7 +6,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 import numpy as np
@@ -95,6 +95,13 @@ class Removed:
         """Forget what was removed from a class."""
         with self._lock:
             self._entries = {key: entry for key, entry in self._entries.items() if entry[1][0].name != name}
+
+    def rename_class(self, name: str, new: str) -> None:
+        """Put what was removed from a class back under its new name."""
+        with self._lock:
+            for key, (until, exemplars) in self._entries.items():
+                if exemplars[0].name == name:
+                    self._entries[key] = until, [replace(each, name=new) for each in exemplars]
 
     def _expire(self) -> None:
         now = time.monotonic()

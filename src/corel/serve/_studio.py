@@ -228,7 +228,9 @@ class Studio:
     def rename(self, name: str, new: str) -> int:
         """Give a class another name."""
         self.check_class(name)
-        return self.gallery.rename(name, new)
+        count = self.gallery.rename(name, new)
+        self._removed.rename_class(name, new)
+        return count
 
     def _hashes(self, name: str) -> list[str]:
         found = self.gallery.hashes()

@@ -12,12 +12,15 @@ export class Problem extends Error {
   }
 }
 
+let loaded = false;  // the encoder
+
 const pause = seconds => new Promise(resolve => setTimeout(resolve, 1000 * seconds));
 
 async function ask(method, path, { query, body, json } = {}) {
   const address = query ? `/v1/${path}?${new URLSearchParams(query)}` : `/v1/${path}`;
   const headers = json === undefined ? {} : { "Content-Type": "application/json" };
   const content = json === undefined ? body : JSON.stringify(json);
+  if (method !== "GET" || path === "audit") await ready();
   for (let attempt = 1; ; attempt += 1) {
     let response;
     try {
@@ -30,18 +33,18 @@ async function ask(method, path, { query, body, json } = {}) {
     if (![429, 503].includes(response.status) || attempt === PATIENCE) {
       throw new Problem(response.status, await response.json().catch(() => ({})));
     }
-    if (response.status === 503) await ready();
-    else await pause(Math.min(0.25 * 2 ** attempt, 4));
+    await pause(Math.min(0.25 * 2 ** attempt, 4));
   }
 }
 
-/** Wait until the server takes on work; gives whether it does. */
+/** Wait until the encoder is loaded; gives whether it is. */
 export async function ready() {
-  for (const until = Date.now() + 1000 * LOADING; Date.now() < until; await pause(0.5)) {
-    const response = await fetch("/readyz").catch(() => null);
-    if (response?.ok || !response) return Boolean(response);
+  for (const until = Date.now() + 1000 * LOADING; !loaded && Date.now() < until; await pause(0.5)) {
+    const response = await fetch("/v1/settings").catch(() => null);
+    loaded = Boolean(response?.ok && (await response.json()).encoder);
+    if (loaded || !response) break;
   }
-  return false;
+  return loaded;
 }
 
 function form(files, fields) {
