@@ -67,7 +67,7 @@ def score(
         rate: the share of known images that may be called a stranger.
         every: a row for every class, not only for the likeliest.
         photographs: call blank, flat and noise frames "not a photograph".
-        address: a Ray cluster, such as ``auto`` or ``ray://host:10001``; default: a new one on this machine.
+        address: a Ray cluster, such as ``auto`` or ``host:6379``; default: a new one on this machine.
         workers: how many actors; default: as many as there is room for.
         threads: of each worker.
         part_size: images a part; a run that continues keeps the size it began with.
