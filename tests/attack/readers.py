@@ -56,6 +56,7 @@ EXCUSED = {
     "corel.images.known.download._continue": "bytes that are kept only if their checksum is the official one",
     "corel.images.known.download._md5": "hashes the bytes of a file",
     "corel.gallery._spool.__iter__": "rows that this very process has written",
+    "corel.evaluation._labeled._on_disk": "items that this very process has written",
     "corel.serve._metrics.send": "an answer of our own",
     "corel.cli._rows._stream_to_parquet": "rows that this very process has written",
     "corel.encoders.graph.normalize": "a graph that was checked",
