@@ -3,12 +3,13 @@
 The data folder holds CIFAR-10 and CIFAR-100 as `corel data fetch` lays them out, and in folders of photos, one folder a
 class: ``imagenette/train`` and ``val``, ``clothing/train``, ``validation`` and ``test``, ``mini-imagenet/train``.
 Lite0's background is mini-ImageNet without Imagenette's classes: neither background comes from an evaluated set.
-What is kept of Lite0 are its own vectors; as a backbone it is `Backbone.wrap` of those, which whitens them.
+What is kept of Lite0 are the vectors of two layers, each at length 1; as a backbone it is `Backbone.wrap` of those that
+`corel backbone wrap` takes, which whitens them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -21,19 +22,25 @@ from corel import images
 from corel.backbone import Backbone
 from corel.encoders.base import Embedding
 from corel.encoders.stock import Wrapping
+from corel.encoders.vectors import Vectors
+from corel.encoders.whitening import Whitened
 from corel.encoders.wrapping import find_encoder
 from experiments._lib.trainings import split
 
 ENCODERS = ("lite0", "shipped")
-SIZES = {"cifar10": 160, "cifar100": 160, "imagenette": 224, "clothing": 224}  # pixels that Lite0 sees
-# The first images of each class, train and test: fewer than there are, for the sake of time.
-IMAGES = {"cifar10": (200, 200), "cifar100": (130, 20), "imagenette": (150, 60), "clothing": (150, 40)}
+SIZES = {"cifar10": 160, "clothing": 224, "imagenette": 224, "cifar100": 160}  # pixels that Lite0 sees
+# The first images of each class, train and test: fewer than there are, for the sake of time; clothing's test images
+# are all there are.
+IMAGES = {"cifar10": (400, 500), "cifar100": (150, 20), "imagenette": (200, 60), "clothing": (300, 200)}
 PARTS = ("train", "test")
+NEIGHBORS = 5
 FOLDERS: dict[str, dict[str, tuple[str, ...]]] = {
     "imagenette": {"train": ("train",), "test": ("val",)},
     "clothing": {"train": ("train",), "test": ("validation", "test")},
 }
-BACKGROUND = 20  # photos of each of mini-ImageNet's classes
+BACKGROUND = 50  # photos of each of mini-ImageNet's classes
+LAYERS = {"late": slice(0, 1280), "middle": slice(1280, 1392)}  # of Lite0, joined in this order
+CHOSEN = ("late",)  # what `corel backbone wrap lite0` takes, by encoder_folds.json
 # Imagenette's classes that mini-ImageNet may have too.
 SEEN = frozenset(
     {
@@ -60,62 +67,92 @@ def load(encoder: str, dataset: str, data: Path, runs: Path) -> Backbone:
     """The shipped default, or Lite0 at the size for a dataset, on its vectors of the background."""
     if encoder == "shipped":
         return Backbone.load()
-    return Backbone.wrap("vectors", background(encoder, dataset, data, runs))
+    return Backbone.wrap("vectors", background(dataset, data, runs))
 
 
-def background(encoder: str, dataset: str, data: Path, runs: Path) -> Rows:
-    """A wrapped encoder's own vectors of the background, at the size for a dataset."""
-    photos = partial(_photos, data / "mini-imagenet", ("train",), BACKGROUND, SEEN)
-    return _kept(encoder, SIZES[dataset], f"background-{BACKGROUND}", photos, runs)[0]
+def background(dataset: str, data: Path, runs: Path, layers: Sequence[str] = CHOSEN) -> Rows:
+    """Lite0's own vectors of the background, at the size for a dataset."""
+    name, photos = f"background-{BACKGROUND}", partial(_background_photos, data)
+    return _joined(_kept("lite0", SIZES[dataset], name, photos, data, runs)[0], layers)
 
 
-def vectors(encoder: str, dataset: str, part: str, data: Path, runs: Path) -> tuple[Rows, Labels]:
-    """A wrapped encoder's own vectors of a split, and the labels."""
-    latents, _, labels = _split(encoder, dataset, part, data, runs)
-    return latents, labels
+def vectors(dataset: str, part: str, data: Path, runs: Path, layers: Sequence[str] = CHOSEN) -> tuple[Rows, Labels]:
+    """Lite0's own vectors of a split, and the labels."""
+    both, _, labels = _split("lite0", dataset, part, data, runs)
+    return _joined(both, layers), labels
 
 
 def encode(backbone: Backbone, encoder: str, dataset: str, part: str, data: Path, runs: Path) -> Encoded:
     """Encode a split, or read its encoding."""
-    latents, features, labels = _split(encoder, dataset, part, data, runs)
     if encoder == "shipped":
+        latents, features, labels = _split(encoder, dataset, part, data, runs)
         return Encoded(latents, features, features, labels)
-    whitened = backbone.encode(latents)
-    return Encoded(whitened, whitened, latents, labels)
+    own, labels = vectors(dataset, part, data, runs)
+    whitened = backbone.encode(own)
+    return Encoded(whitened, whitened, own, labels)
+
+
+def centered(backbone: Backbone, rows: Rows) -> Rows:
+    """Vectors without the background's mean, at length 1: what a connectivity head gets."""
+    network = backbone.network
+    assert isinstance(network, Vectors)
+    assert isinstance(network.encoder, Whitened)
+    moved = rows - network.encoder.center.numpy()
+    unit: Rows = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    return unit
+
+
+def mean_nearest(known: Rows, asked: Rows, chosen: Sequence[Labels] | Labels) -> NDArray[np.float64]:
+    """The mean cosine `[n, C]` to the 5 nearest exemplars of each class, of vectors of any length."""
+    units, queries = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12) for rows in (known, asked))
+    nearest = [np.sort(queries @ units[rows].T, axis=1)[:, -NEIGHBORS:].mean(axis=1) for rows in chosen]
+    return np.stack(nearest, axis=1).astype(np.float64)
+
+
+def _joined(both: Rows, layers: Sequence[str]) -> Rows:
+    """The vectors of some layers at length 1, as a wrapped encoder joins them."""
+    joined = np.concatenate([both[:, LAYERS[each]] for each in layers], axis=1)
+    unit: Rows = joined / np.linalg.norm(joined, axis=1, keepdims=True)
+    return unit
 
 
 def _split(encoder: str, dataset: str, part: str, data: Path, runs: Path) -> tuple[Rows, Rows, Labels]:
     count = IMAGES[dataset][PARTS.index(part)]
     source = partial(_source, dataset, part, count, data)
-    return _kept(encoder, SIZES[dataset], f"{dataset}-{part}-{count}", source, runs)
+    return _kept(encoder, SIZES[dataset], f"{dataset}-{part}-{count}", source, data, runs)
 
 
 def _kept(
-    encoder: str, size: int, name: str, source: Callable[[], tuple[Any, Labels]], runs: Path
+    encoder: str, size: int, name: str, source: Callable[[], tuple[Any, Labels]], data: Path, runs: Path
 ) -> tuple[Rows, Rows, Labels]:
     file = runs / (f"{encoder}-{name}.npz" if encoder == "shipped" else f"{encoder}-{size}-{name}.npz")
     if not file.exists():
         items, labels = source()
-        found = _embedded(encoder, size, items)
+        found = _embedded(encoder, size, items, data)
         np.savez(file, latents=found.latents, features=found.features, labels=labels)
     kept = np.load(file)
     return kept["latents"], kept["features"], kept["labels"]
 
 
-def _embedded(encoder: str, size: int, items: Any) -> Embedding:
-    preparation, embed = _network(encoder, size, items)
+def _embedded(encoder: str, size: int, items: Any, data: Path) -> Embedding:
+    preparation, embed = _network(encoder, size, data)
     stream = images.stream(items, preparation, strict=True, progress=True)
     found = [embed(batch.values) for batch in stream]
     return Embedding(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
-def _network(encoder: str, size: int, items: Any) -> tuple[Any, Callable[[Any], Any]]:
+@cache
+def _network(encoder: str, size: int, data: Path) -> tuple[Any, Callable[[Any], Any]]:
     """How items are prepared and embedded; nothing of an encoder is loaded unless a file is missing."""
     if encoder == "shipped":
         backbone = Backbone.load()
         return backbone.preparation, backbone.embed
-    wrapped = find_encoder(encoder, items, Wrapping(size=size))
+    wrapped = find_encoder(encoder, _background_photos(data)[0], Wrapping(size=size, layers=tuple(LAYERS)))
     return wrapped.preparation, wrapped.network.embed
+
+
+def _background_photos(data: Path) -> tuple[list[Path], Labels]:
+    return _photos(data / "mini-imagenet", ("train",), BACKGROUND, SEEN)
 
 
 def _source(dataset: str, part: str, count: int, data: Path) -> tuple[Any, Labels]:

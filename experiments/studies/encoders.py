@@ -4,14 +4,15 @@ python -m experiments encoders --data DIR --runs DIR
 
 experiments/_lib/encodings.py says what DIR of the data holds, and how many images of each class are used. Encodings are
 kept under --runs, so that scoring anew is cheap. Lite0 was trained with ImageNet's labels: it has seen Imagenette's
-classes. Its count is that of a connectivity head, trained on the vectors of the background. Time is not measured here:
-`python -m benchmarks.encoding` does that, on a machine with nothing else to do.
+classes. Its count is that of a connectivity head, trained on the vectors of the background. A stranger is an image
+whose own class is left out, and it is detected if every other class rejects it. Time is not measured here:
+`python -m benchmarks.photographs` does that, on a machine with nothing else to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,22 @@ from corel.oneclass import METHODS, ClassBank, backbone_settings, compared_rows
 from corel.training import TrainConfig, train
 from experiments._lib.command import folders
 from experiments._lib.encoded import one_vs_all
-from experiments._lib.encodings import BACKGROUND, ENCODERS, IMAGES, SIZES, Encoded, encode, load
+from experiments._lib.encodings import (
+    BACKGROUND,
+    CHOSEN,
+    ENCODERS,
+    IMAGES,
+    SIZES,
+    Encoded,
+    background,
+    centered,
+    encode,
+    load,
+    mean_nearest,
+)
 from experiments._lib.parts import Part, run_parts
 
-DRAWS, RATE, NEIGHBORS = 3, 0.05, 5
+DRAWS, RATE = 3, 0.05
 EXEMPLARS = (120, 30, 10)
 NEAREST = "5-NN cosine"
 
@@ -35,75 +48,88 @@ Doubles = NDArray[np.float64]
 Draw = list[NDArray[np.int64]]
 
 
-def measure(encoder: str, dataset: str, m: int, data: Path, runs: Path) -> dict[str, Any]:
-    """AUC and the share of strangers that are detected, by each method, from m exemplars a class."""
+def measure(encoder: str, dataset: str, data: Path, runs: Path) -> dict[str, Any]:
+    """By number of exemplars and method: AUC, and the share of strangers that are detected."""
     backbone = load(encoder, dataset, data, runs)
     known, asked = (encode(backbone, encoder, dataset, part, data, runs) for part in ("train", "test"))
-    draws = _draws(known, m)
-    nearest = [one_vs_all(_neighbors(known, asked, chosen), asked.labels) for chosen in draws]
-    rows = {NEAREST: {**_mean("auc", nearest), "bytes a class": 4 * m * known.raw.shape[1]}}
-    for name, scorer, train_rows, test_rows in _methods(backbone, encoder, known, asked):
-        found = [ClassBank.of([train_rows[rows] for rows in chosen], **scorer).assess(test_rows) for chosen in draws]
-        aucs = [one_vs_all(scores, asked.labels) for scores, _ in found]
-        rows[name] = {
-            **_mean("auc", aucs),
-            **_mean(f"above {NEAREST}", np.subtract(aucs, nearest)),
-            **_mean("strangers detected", [_detected(p_values, asked.labels) for _, p_values in found]),
-            "bytes a class": 4 * m * train_rows.shape[1],
-        }
-    return {"methods": rows, "test images": len(asked.labels), "classes": int(asked.labels.max()) + 1}
+    draws, head = _draws(known), partial(_head, SIZES[dataset], data, runs)
+    nearest = np.array([_aucs(mean_nearest(known.raw, asked.raw, chosen), asked.labels) for chosen in draws])
+    found = {NEAREST: {**_mean("auc", nearest), **_bytes(known.raw)}}
+    for name, scorer, train_rows, test_rows in _methods(backbone, encoder, known, asked, head):
+        banks = [ClassBank.of([train_rows[rows] for rows in chosen], **scorer) for chosen in draws]
+        assessed = [bank.assess(test_rows) for bank in banks]
+        aucs = np.array([_aucs(scores, asked.labels) for scores, _ in assessed])
+        detected = np.array([_detected(p_values, asked.labels) for _, p_values in assessed])
+        found[name] = {
+            **_mean("auc", aucs), **_mean(f"above {NEAREST}", aucs - nearest),
+            **_mean("strangers detected", detected), **_bytes(train_rows),
+        }  # fmt: skip
+    by_size = {
+        str(m): {name: {what: values[i] for what, values in each.items()} for name, each in found.items()}
+        for i, m in enumerate(EXEMPLARS)
+    }
+    return {"methods": by_size, "test images": len(asked.labels), "classes": int(asked.labels.max()) + 1}
 
 
-def _methods(backbone: Backbone, encoder: str, known: Encoded, asked: Encoded) -> Iterator[tuple[str, Any, Any, Any]]:
+def _methods(
+    backbone: Backbone, encoder: str, known: Encoded, asked: Encoded, head: Callable[[], Backbone]
+) -> Iterator[tuple[str, Any, Any, Any]]:
     """Name, settings, and the rows that are compared of images to enroll and to score."""
     for method in METHODS:
         if encoder == "shipped" or method != "count":
             settings = backbone_settings(backbone, method)
             yield method, settings, compared_rows(method, known), compared_rows(method, asked)
     if encoder != "shipped":
-        head = _head(backbone)
-        yield "count (head)", backbone_settings(head, "count"), head.encode(known.latents), head.encode(asked.latents)
+        trained = head()
+        encoded = tuple(trained.encode(centered(backbone, each.raw)) for each in (known, asked))
+        for method in ("count", "contrast"):
+            yield f"{method} (head)", backbone_settings(trained, method), *encoded
 
 
-def _head(backbone: Backbone) -> Backbone:
-    """A connectivity head on the vectors of the background."""
-    return train(backbone.background, TrainConfig.preset("features", batch_size=100), progress=False)
+@cache
+def _head(size: int, data: Path, runs: Path) -> Backbone:
+    """A connectivity head on the vectors of the background, as `corel.training.add_head` trains one."""
+    dataset = next(name for name, pixels in SIZES.items() if pixels == size)
+    backbone = load("lite0", dataset, data, runs)
+    vectors = centered(backbone, background(dataset, data, runs))
+    return train(vectors, TrainConfig.preset("features"), progress=False)
 
 
-def _draws(known: Encoded, m: int) -> list[Draw]:
-    """Exemplars of each class, drawn anew; fewer where a class has fewer."""
+def _draws(known: Encoded) -> list[Draw]:
+    """Exemplars of each class, drawn anew, at each number of them in turn; fewer where a class has fewer."""
     classes = range(int(known.labels.max()) + 1)
-    return [
+    drawn = [
         [
-            np.random.default_rng([0, draw, label]).permutation(np.flatnonzero(known.labels == label))[:m]
+            np.random.default_rng([0, draw, label]).permutation(np.flatnonzero(known.labels == label))
             for label in classes
         ]
         for draw in range(DRAWS)
     ]
+    return [[rows[:m] for m in EXEMPLARS for rows in shuffled] for shuffled in drawn]
 
 
-def _neighbors(known: Encoded, asked: Encoded, chosen: Draw) -> Doubles:
-    """The mean cosine to the 5 nearest exemplars of each class, in the encoder's own vectors."""
-    train_rows, test_rows = (_unit(each.raw) for each in (known, asked))
-    nearest = [np.sort(test_rows @ train_rows[rows].T, axis=1)[:, -NEIGHBORS:].mean(axis=1) for rows in chosen]
-    return np.stack(nearest, axis=1).astype(np.float64)
+def _aucs(scores: Doubles, labels: NDArray[np.int64]) -> list[float]:
+    """The AUC at each number of exemplars."""
+    return [one_vs_all(part, labels) for part in np.split(scores, len(EXEMPLARS), axis=1)]
 
 
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    unit: NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-    return unit
-
-
-def _mean(name: str, values: Any) -> dict[str, float]:
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-    return {name: float(np.mean(values)), f"{name}, standard error": error}
-
-
-def _detected(p_values: Doubles, labels: NDArray[np.int64]) -> float:
+def _detected(p_values: Doubles, labels: NDArray[np.int64]) -> list[float]:
     """The share of images that every class but their own rejects: as if their own had not been enrolled."""
-    others = p_values.copy()
-    others[np.arange(len(labels)), labels] = 0
-    return float((others.max(axis=1) <= RATE).mean())
+    shares = []
+    for others in np.split(p_values.copy(), len(EXEMPLARS), axis=1):
+        others[np.arange(len(labels)), labels] = 0
+        shares.append(float((others.max(axis=1) <= RATE).mean()))
+    return shares
+
+
+def _mean(name: str, values: Doubles) -> dict[str, list[float]]:
+    """Mean over draws and its standard error, of values `[draws, numbers of exemplars]`."""
+    errors = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
+    return {name: values.mean(axis=0).tolist(), f"{name}, standard error": errors.tolist()}
+
+
+def _bytes(rows: NDArray[np.float32]) -> dict[str, list[float]]:
+    return {"bytes a class": [4 * m * rows.shape[1] for m in EXEMPLARS]}
 
 
 def main(argv: Sequence[str]) -> None:
@@ -111,12 +137,11 @@ def main(argv: Sequence[str]) -> None:
     arguments = folders(__name__, __doc__, argv)
     data, runs = arguments.data, arguments.runs
     runs.mkdir(parents=True, exist_ok=True)
-    settings = {"draws": DRAWS, "rate": RATE, "background": BACKGROUND}
+    settings = {"draws": DRAWS, "exemplars": EXEMPLARS, "rate": RATE, "background": BACKGROUND, "layers": CHOSEN}
     parts = [
-        Part(f"{encoder} → {dataset}, m = {m}",
-             {**settings, "exemplars": m, "images a class": IMAGES[dataset], "size": SIZES[dataset]},
-             partial(measure, encoder, dataset, m, data, runs))
-        for dataset, encoder, m in product(SIZES, ENCODERS, EXEMPLARS)
+        Part(f"{encoder} → {dataset}", {**settings, "images a class": IMAGES[dataset], "size": SIZES[dataset]},
+             partial(measure, encoder, dataset, data, runs))
+        for dataset, encoder in product(SIZES, ENCODERS)
     ]  # fmt: skip
     config = {**settings, "encoders": ENCODERS, "evaluated": list(SIZES), "seen": ["lite0 → imagenette"]}
     run_parts("encoders", parts, config)

@@ -59,10 +59,7 @@ EXCUSED = {
     "corel.evaluation._labeled._on_disk": "items that this very process has written",
     "corel.serve._metrics.send": "an answer of our own",
     "corel.cli._rows._stream_to_parquet": "rows that this very process has written",
-    "corel.encoders.graph.normalize": "a graph that was checked",
-    "corel.encoders.graph.unit_vectors": "a graph that was checked",
-    "corel.encoders.graph.half": "a graph that was checked",
-    "corel.encoders.graph.whiten": "a graph that was checked",
+    "corel.encoders.graph_steps._model": "a graph that was checked",
     "corel.encoders.stock._lite0": "weights that come with a package, read without a pickle's code",
 }
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
-from onnx import helper
+from onnx import helper, numpy_helper
 from PIL import Image
 from typer.testing import CliRunner
 
 import corel
 from corel.backbone import Backbone
 from corel.cli import app
-from corel.encoders import graph, wrapping
+from corel.encoders import graph, graph_steps, wrapping
 from corel.encoders.pretrained import Pretrained
+from corel.encoders.stock import find
 from corel.encoders.vectors import Vectors
 from corel.encoders.whitening import SHRINKAGE, Whitening
 from corel.persistence import death_times
@@ -99,8 +102,23 @@ def test_preparation_of_the_model_can_be_overridden(folder: Path, tmp_path: Path
     assert wrapped.preparation == corel.images.Preparation(SIZE, "crop", "lanczos", 20, draft=True)
     images = np.random.default_rng(0).random((3, 3, SIZE, SIZE), np.float32)
     mean, deviation = (np.array(each, np.float32).reshape(1, 3, 1, 1) for each in ((0, 0.5, 1), (1, 2, 0.25)))
-    raw = Pretrained.of(graph.check(stored_graph(wrapped), "x", layers=[graph.RAW]))
+    raw = Pretrained.of(graph.check(stored_graph(wrapped), "x", layers=[graph_steps.RAW]))
     assert_allclose(raw.encode(images), unit(expected((images - mean) / deviation)), atol=1e-3)
+
+
+def test_encoder_that_takes_blue_first_gets_it(folder: Path) -> None:
+    onnx = f"onnx:{folder / 'small.onnx'}"
+    scale: Any = {"mean": (0.1, 0.2, 0.3), "deviation": (1, 2, 4)}
+    graphs = [
+        find(onnx, wrapping.Wrapping(**{**scale, **turned})).graph
+        for turned in (
+            {"channels": "bgr"},
+            {"mean": scale["mean"][::-1], "deviation": scale["deviation"][::-1]},
+        )
+    ]
+    images = np.random.default_rng(0).random((3, 3, SIZE, SIZE), np.float32)
+    blue_first, red_first = (Pretrained.of(each) for each in graphs)
+    assert_allclose(blue_first.encode(images), red_first.encode(images[:, ::-1].copy()), atol=1e-6)
 
 
 def test_graph_and_layer_whiten_as_the_function_does(folder: Path) -> None:
@@ -268,7 +286,10 @@ def test_embeddings_are_taken_without_a_training(tmp_path: Path) -> None:
         (["onnx:{folder}/small.onnx", "--crop", "1.5"], "--crop is a share above 0 and at most 1, got 1.5"),
         (["onnx:{folder}/small.onnx", "--interpolation", "cubic"], "interpolation must be one of nearest, bilinear"),
         (["onnx:{folder}/small.onnx", "--mean", "0", "0", "0", "--deviation", "1", "0", "1"], "deviations above 0"),
-        (["vectors", "--crop", "0.5"], "without crop (--crop); leave it out"),
+        (["onnx:{folder}/small.onnx", "--channels", "gbr"], "--channels is one of rgb, bgr, got 'gbr'"),
+        (["vectors", "--channels", "bgr"], "--channels does not apply to vectors"),
+        (["vectors", "--head", "connectivity"], "for vectors: corel train --features FILE"),
+        (["vectors", "--crop", "0.5"], "--crop does not apply to vectors"),
         (["vectors"], "background"),
     ],
 )
@@ -284,28 +305,64 @@ def test_mistakes_are_one_sentence_and_write_nothing(folder: Path, tmp_path: Pat
     assert not list(tmp_path.iterdir())
 
 
+def bad_graphs(folder: Path) -> None:
+    """Write a file for each thing that a graph may have wrong."""
+    twice = model(nodes=[helper.make_node("Add", ["pooled", "other"], ["end"])], output="end")
+    twice.graph.input.append(helper.make_tensor_value_info("other", 1, ["n", WIDTH]))
+    (folder / "two.onnx").write_bytes(twice.SerializeToString())
+    root = [helper.make_node("Neg", ["pooled"], ["negative"]), helper.make_node("Sqrt", ["negative"], ["end"])]
+    where = [helper.make_node("NonZero", ["pooled"], ["where"]), helper.make_node("Cast", ["where"], ["end"], to=1)]
+    for name, nodes in {
+        "nan": root, "varying": where, "unknown": [helper.make_node("Sharpen", ["pooled"], ["end"])],
+        "custom": [helper.make_node("Sharpen", ["pooled"], ["end"], domain="com.example")],
+    }.items():  # fmt: skip
+        (folder / f"{name}.onnx").write_bytes(model(nodes=nodes, output="end").SerializeToString())
+    outside = model()
+    outside.graph.initializer.append(numpy_helper.from_array(np.zeros((64, 64), np.float32), "large"))
+    onnx.save(outside, folder / "outside.onnx", save_as_external_data=True, location="outside.data")
+    with (folder / "huge.onnx").open("wb") as file:
+        file.truncate(2**31)  # takes no room on the disk
+
+
 @pytest.mark.parametrize(
     ("encoder", "photos", "said"),
     [
         ("two.onnx", "background", "two.onnx has 2 inputs (images, other)"),
+        ("outside.onnx", "background", "keeps large in another file (external data)"),
+        ("unknown.onnx", "background", "uses an unknown operator Sharpen"),
+        ("custom.onnx", "background", "uses the custom operator com.example.Sharpen"),
+        ("varying.onnx", "background", "the vectors of end have no fixed length"),
         ("nan.onnx", "background", "the encoder gives NaN or infinity for image 0"),
+        ("huge.onnx", "background", "huge.onnx has 2 GB or more"),
         ("small.onnx", "red/new", "a background needs at least 50 different items"),
     ],
 )
 def test_encoders_and_backgrounds_that_do_not_do_leave_nothing(
     folder: Path, tmp_path: Path, encoder: str, photos: str, said: str
 ) -> None:
-    bad = [helper.make_node("Neg", ["pooled"], ["negative"]), helper.make_node("Sqrt", ["negative"], ["end"])]
-    save(folder / "nan.onnx", nodes=bad, output="end")
-    two = model(nodes=[helper.make_node("Add", ["pooled", "other"], ["sum"])], output="sum")
-    two.graph.input.append(helper.make_tensor_value_info("other", 1, ["n", WIDTH]))
-    (folder / "two.onnx").write_bytes(two.SerializeToString())
-    words = ["backbone", "wrap", f"onnx:{folder / encoder}", "--background", str(folder / photos)]
-    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "x.safetensors")])
-    assert result.exit_code == 2
+    bad_graphs(folder)
+    refused(said, f"onnx:{folder / encoder}", folder / photos, tmp_path)
+
+
+def refused(said: str, encoder: str, photos: Path, place: Path) -> None:
+    """Whether wrapping gives one sentence, and leaves nothing in an empty folder."""
+    words = ["backbone", "wrap", encoder, "--background", str(photos), "--out", str(place / "x.safetensors")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2, result.output
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
+    assert not list(place.iterdir())
+
+
+def test_missing_and_old_runtimes_are_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    encoder = f"onnx:{folder / 'small.onnx'}"
+    monkeypatch.setattr(onnxruntime, "__version__", "1.9.0")
+    refused("onnxruntime 1.9.0 is too old, a wrapped encoder needs 1.18", encoder, folder / "background", tmp_path)
+    found = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == "onnx" else found(name, *rest))
+    refused("pip install 'corel[onnx]'", encoder, folder / "background", tmp_path)
 
 
 def test_too_few_photos_are_refused(folder: Path, backbone: Backbone) -> None:
@@ -333,7 +390,7 @@ def test_lite0_gives_the_vectors_of_its_own_package(lite0: Backbone) -> None:
         pooled = network.extract_features((images * 255 - 127) / 128).mean(dim=(2, 3))
     wanted = torch.nn.functional.normalize(pooled).numpy()
     tolerance = wrapping.AGREEMENT if lite0.metadata["encoder"]["half-precision weights"] else 1e-4
-    raw = Pretrained.of(graph.check(stored_graph(lite0), "lite0", layers=[graph.RAW]))
+    raw = Pretrained.of(graph.check(stored_graph(lite0), "lite0", layers=[graph_steps.RAW]))
     assert_allclose(raw.encode(images.numpy()), wanted, atol=tolerance)
     assert lite0.background.shape == (80, 1280)
     assert_allclose(np.linalg.norm(lite0.background, axis=1), 1, atol=1e-3)

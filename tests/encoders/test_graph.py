@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from onnx import TensorProto, helper
 
-from corel.encoders import graph
+from corel.encoders import graph, graph_steps
 from corel.encoders.pretrained import run_graph, start
 from tests.encoders.small_graph import SIZE, WIDTH, content, expected, model, weights
 
@@ -59,14 +59,14 @@ def test_normalization_becomes_part_of_the_graph() -> None:
     mean, deviation = (0.5, 0.4, 0.3), (0.2, 0.25, 0.5)
     shaped = [np.array(each, np.float32).reshape(1, 3, 1, 1) for each in (mean, deviation)]
     checked = graph.check(content(), "x")
-    within = graph.check_again(graph.normalize(checked.content, mean, deviation), "x")
+    within = graph.check_again(graph_steps.normalize(checked.content, mean, deviation), "x")
     assert_allclose(run(within), expected((IMAGES - shaped[0]) / shaped[1]), atol=1e-5)
 
 
 def test_half_precision_rounds_large_weights_and_nothing_else() -> None:
     wide = model()
     wide.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((64, 64), np.float32) / 3, "large"))
-    rounded = onnx.load_model_from_string(graph.half(wide.SerializeToString()))
+    rounded = onnx.load_model_from_string(graph_steps.half(wide.SerializeToString()))
     kept = {each.name: onnx.numpy_helper.to_array(each) for each in rounded.graph.initializer}
     assert kept["large.half"].dtype == np.float16
     assert_array_equal(kept["kernel"], weights()[0])  # too small to save anything

@@ -135,6 +135,15 @@ def test_timm_names_and_weights_that_do_not_fit(tmp_path: Path) -> None:
         stock.find("timm:resnet10t", stock.Wrapping(weights=tmp_path / "other.pth"))
 
 
+def test_weights_that_timm_cannot_get_have_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    timm()
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(OSError, match=r"timm cannot get the weights of resnet10t .*; get them elsewhere and give"):
+        stock.find("timm:resnet10t")
+
+
 def test_pixels_enter_as_users_hold_them(network: Pretrained) -> None:
     pixels = np.zeros((2, SIZE, SIZE, 3), np.uint8)
     assert network.prepare(pixels).shape == (2, 3, SIZE, SIZE)

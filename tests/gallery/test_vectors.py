@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
 from corel import images
 from corel.backbone import Backbone
@@ -74,10 +74,19 @@ def test_neighbors_without_an_encoder_see_standardized_vectors(result: Evaluatio
     np.testing.assert_allclose(found, expected_auc(20, scores), atol=1e-3)  # float32 may swap near ties
 
 
+def test_neighbors_without_an_encoder_see_normalized_vectors(result: Evaluation) -> None:
+    def scores(exemplars: NDArray[Any]) -> NDArray[Any]:
+        model = NearestNeighbors(n_neighbors=5).fit(normalize(exemplars))
+        return np.asarray(-model.kneighbors(normalize(TEST[0]))[0].mean(1))
+
+    found = result.auc("5 nearest neighbours, normalized vectors", 20)
+    np.testing.assert_allclose(found, expected_auc(20, scores), atol=1e-2)  # float32 may swap near ties
+
+
 def test_controls_are_named_for_vectors_and_the_problem_is_solved(result: Evaluation) -> None:
     rows = {row.method: row.mean for row in result.summary() if row.exemplars == 20}
-    assert len(rows) == 7
-    assert list(rows)[-1] == "5 nearest neighbours, standardized vectors"
+    assert len(rows) == 8
+    assert list(rows)[-2:] == [f"5 nearest neighbours, {kind} vectors" for kind in ("standardized", "normalized")]
     assert not any("pixel" in method or "image" in method for method in rows)
     assert rows["contrast"] > 0.9
     assert min(rows.values()) > 0.6  # guessing is a half

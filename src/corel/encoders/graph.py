@@ -14,18 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from corel._io.regular import read_regular
 from corel._terminal import shown
 from corel.encoders.graph_sizes import check_functions, check_sizes
 
-OUTPUT, NORMALIZED, RAW = "corel.features", "corel.normalized", "corel.raw"
+OUTPUT = "corel.features"
 LARGEST = 2**31 - 1  # protobuf reads no larger message
 OLDEST_RUNTIME = (1, 18)
 STANDARD = ("", "ai.onnx")
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
-MATRIX = 1024  # smaller tensors save nothing in half precision
 
 
 @dataclass(frozen=True)
@@ -86,73 +83,6 @@ def check_again(content: bytes, source: str) -> Graph:
             raise ValueError(f"{source} does not have the one output {OUTPUT}")
         check_sizes(model, source)
         return Graph(content, name, size, _width(_inferred(model, [OUTPUT])[OUTPUT], OUTPUT, source), batch)
-
-
-def normalize(content: bytes, mean: Sequence[float], deviation: Sequence[float]) -> bytes:
-    """Let a graph take images in [0, 1]: it begins by subtracting the mean and dividing by the deviation."""
-    import onnx
-    from onnx import helper, numpy_helper
-
-    model = onnx.load_model_from_string(content)
-    name = model.graph.input[0].name
-    for node in model.graph.node:
-        node.input[:] = [NORMALIZED if each == name else each for each in node.input]
-    steps = (("Sub", mean, name, f"{NORMALIZED}.centered"), ("Div", deviation, f"{NORMALIZED}.centered", NORMALIZED))
-    for position, (operator, values, before, after) in enumerate(steps):
-        constant = np.asarray(values, np.float32).reshape(1, 3, 1, 1)
-        model.graph.initializer.append(numpy_helper.from_array(constant, f"{after}.constant"))
-        model.graph.node.insert(position, helper.make_node(operator, [before, f"{after}.constant"], [after]))
-    return bytes(model.SerializeToString())
-
-
-def unit_vectors(content: bytes) -> bytes:
-    """Let a checked graph give latents: its vectors at length 1, under the name ``latents``."""
-    import onnx
-
-    model = onnx.load_model_from_string(content)
-    model.graph.node.append(onnx.helper.make_node("LpNormalization", [OUTPUT], ["latents"], axis=1, p=2))
-    model.graph.output[0].name = "latents"
-    return bytes(model.SerializeToString())
-
-
-def whiten(content: bytes, center: Any, matrix: Any) -> bytes:
-    """Let a checked graph end by giving its vectors length 1, subtracting the center and multiplying by the matrix."""
-    import onnx
-    from onnx import helper, numpy_helper
-
-    model = onnx.load_model_from_string(content)
-    for node in model.graph.node:
-        node.output[:] = [RAW if each == OUTPUT else each for each in node.output]
-    for name, values in (("center", center.astype(np.float32)), ("matrix.half", matrix.astype(np.float16))):
-        model.graph.initializer.append(numpy_helper.from_array(values, f"{RAW}.{name}"))
-    steps = (
-        helper.make_node("LpNormalization", [RAW], [f"{RAW}.unit"], axis=1, p=2),
-        helper.make_node("Sub", [f"{RAW}.unit", f"{RAW}.center"], [f"{RAW}.centered"]),
-        helper.make_node("Cast", [f"{RAW}.matrix.half"], [f"{RAW}.matrix"], to=onnx.TensorProto.FLOAT),
-        helper.make_node("MatMul", [f"{RAW}.centered", f"{RAW}.matrix"], [OUTPUT]),
-    )
-    model.graph.node.extend(steps)
-    return bytes(model.SerializeToString())
-
-
-def half(content: bytes) -> bytes:
-    """Keep matrices and kernels in half precision; a cast gives them back in float32, so that nothing else changes."""
-    import onnx
-    from onnx import numpy_helper
-
-    model = onnx.load_model_from_string(content)
-    casts = []
-    for tensor in model.graph.initializer:
-        if tensor.data_type == onnx.TensorProto.FLOAT and len(tensor.dims) > 1 and np.prod(tensor.dims) >= MATRIX:
-            name = tensor.name
-            with np.errstate(over="ignore"):  # the caller compares, and sees an infinity
-                rounded = numpy_helper.to_array(tensor).astype(np.float16)
-            tensor.CopyFrom(numpy_helper.from_array(rounded, f"{name}.half"))
-            casts.append(onnx.helper.make_node("Cast", [f"{name}.half"], [name], to=onnx.TensorProto.FLOAT))
-    nodes = [*casts, *model.graph.node]
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
-    return bytes(model.SerializeToString())
 
 
 def runtime() -> Any:

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from corel.encoders.base import Network
-from corel.encoders.graph import Graph, check_again, runtime, whiten
+from corel.encoders.feature_head import FeatureHead
+from corel.encoders.graph import Graph, check_again, runtime
+from corel.encoders.graph_steps import append_head, whiten, whitening_matrix
 from corel.encoders.pixels import images_of
 from corel.encoders.whitening import Whitening
 
@@ -19,26 +22,29 @@ PROVIDERS = ("CUDAExecutionProvider", "CPUExecutionProvider")
 
 
 class Pretrained(Network):
-    """Images in [0, 1] → the vector that the graph gives, at length 1, as one branch.
+    """Images in [0, 1] → the vector that the graph gives: one branch at length 1, or the branches of a head.
 
     The graph is part of the state, as bytes: a backbone's file and digest hold all of the encoder.
     """
 
     graph: Tensor
 
-    def __init__(self, branches: int, branch_dim: int, image_size: int, graph_bytes: int) -> None:
+    def __init__(self, branches: int, branch_dim: int, image_size: int, graph_bytes: int, head: int = 0) -> None:
         super().__init__()
         self.architecture = {
             "branches": branches, "branch_dim": branch_dim, "image_size": image_size, "graph_bytes": graph_bytes,
         }  # fmt: skip
+        if head:  # files from before there were heads do not speak of them
+            self.architecture["head"] = head
         self.input_shape = (3, image_size, image_size)
         self.register_buffer("graph", torch.zeros(graph_bytes, dtype=torch.uint8))
         self.encoder = GraphRunner(self)
 
     @classmethod
-    def of(cls, checked: Graph) -> Pretrained:
-        """Wrap a checked graph that takes images in [0, 1]."""
-        network = cls(1, checked.width, checked.size, len(checked.content))
+    def of(cls, checked: Graph, head_branches: int = 0) -> Pretrained:
+        """Wrap a checked graph that takes images in [0, 1]; one that ends in a head has so many branches."""
+        branches, head = head_branches or 1, int(head_branches > 0)
+        network = cls(branches, checked.width // branches, checked.size, len(checked.content), head)
         network.graph.copy_(torch.frombuffer(bytearray(checked.content), dtype=torch.uint8))
         return network
 
@@ -46,6 +52,22 @@ class Pretrained(Network):
         """Give the network that whitens what this one gives, in its graph."""
         content = whiten(self.graph.numpy().tobytes(), *whitening)
         return Pretrained.of(check_again(content, "the whitened graph"))
+
+    @property
+    def has_head(self) -> bool:
+        """Whether the graph ends in a head, whose branches keep the scale that it was trained to."""
+        return bool(self.architecture.get("head"))
+
+    def unwhitened(self, latents: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Give the centered vectors, at length 1, of which these are the whitened ones."""
+        turned = np.linalg.solve(whitening_matrix(self.graph.numpy().tobytes()).T, latents.T.astype(np.float64)).T
+        unit: NDArray[np.float32] = normalize(torch.from_numpy(turned)).float().numpy()
+        return unit
+
+    def with_head(self, head: FeatureHead) -> Pretrained:
+        """Give the network that runs its centered vectors through a head, in its graph."""
+        content = append_head(self.graph.numpy().tobytes(), head.encoder)
+        return Pretrained.of(check_again(content, "the graph with a head"), head.architecture["branches"])
 
     def prepare(self, items: Any) -> Tensor:
         """Images as `to_unit_tensor` takes them, of the graph's size."""
@@ -61,14 +83,15 @@ class GraphRunner(nn.Module):
         self._session: tuple[tuple[int, int], Any, Graph] | None = None
 
     def forward(self, images: Tensor) -> Tensor:
-        """Map ``[n, 3, s, s]`` in [0, 1] to unit vectors ``[n, branch_dim]``."""
+        """Map ``[n, 3, s, s]`` in [0, 1] to vectors ``[n, branches·branch_dim]``."""
         session, checked = self._ready()
         values = np.ascontiguousarray(images.detach().cpu().numpy())
         vectors = run_graph(session, checked, values)
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(bad):
             raise ValueError(f"the encoder gives NaN or infinity for image {bad[0]} of a batch; use another encoder")
-        return normalize(torch.from_numpy(vectors))
+        found = torch.from_numpy(vectors)
+        return found if self._owner[0].has_head else normalize(found)
 
     def _ready(self) -> tuple[Any, Graph]:
         # Threads do not survive a fork, and their number is torch's, which a caller may change.

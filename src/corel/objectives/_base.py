@@ -33,6 +33,11 @@ class Objective(nn.Module, ABC):
         """Draw the first weights from torch's global random state, for items of this shape as users hold them."""
         super().__init__()
 
+    @classmethod
+    def resolved(cls, config: TrainConfig, items: Tensor) -> TrainConfig:
+        """Fill in what a configuration leaves to the data; nothing, unless an objective says so."""
+        return config
+
     def observe(self, items: Tensor) -> None:
         """See all items once before the first step, to take from them what is no matter of descent, as a scale."""
 

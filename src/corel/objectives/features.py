@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 
 from corel.encoders import FeatureHead
+from corel.encoders.feature_head import rows_of
 from corel.objectives._base import Objective
+from corel.objectives._rank import SAMPLE, by_rank
 from corel.training.config import TrainConfig
 
 
@@ -29,18 +31,28 @@ class VectorReconstruction(Objective):
                 f"the objective features learns from an array [n, features], got items of shape {list(item_shape)}; "
                 f"flatten them, or train on images with another objective"
             )
-        self.network = FeatureHead(config.branches, config.branch_dim, config.width, *item_shape)
+        self._eta, self._batch, embeddings = config.eta, config.batch_size, config.rows == "embeddings"
+        shape = config.branches, config.branch_dim, config.width
+        self.network = FeatureHead(*shape, *item_shape, embeddings=int(embeddings))
+
+    @classmethod
+    def resolved(cls, config: TrainConfig, items: Tensor) -> TrainConfig:
+        """Choose what is left open by the rank of the features."""
+        return by_rank(config, rows_of(items.shape[1], items)) if items.ndim == 2 else config
 
     def observe(self, items: Tensor) -> None:
-        """Take the scale of the features from all of them."""
+        """Take the scale of the features from all of them, and the first maps of embeddings from a sample."""
         self.network.scale.fit(self.network.prepare(items))
+        if "embeddings" in self.network.architecture:
+            sample = items[torch.randperm(len(items), generator=torch.Generator().manual_seed(0))[:SAMPLE]]
+            self.network.begin_with_principal_components(sample, self._eta, self._batch)
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the reconstruction loss of rows ``[b, features]`` and their latents."""
         rows = self.network.prepare(items)
         with torch.autocast(rows.device.type, enabled=False):
             latents = self.network.encoder(rows)
-            return (self.network.scale(rows) - self.network.decoder(latents)).abs().mean(), latents
+            return (self.network.scaled(rows) - self.network.decoder(latents)).abs().mean(), latents
 
 
 OBJECTIVE = VectorReconstruction

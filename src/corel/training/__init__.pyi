@@ -1,3 +1,4 @@
+from ._head import add_head as add_head
 from ._loop import first_weights as first_weights
 from ._loop import train as train
 from ._run import TrainingInterrupted as TrainingInterrupted

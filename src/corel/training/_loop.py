@@ -77,6 +77,7 @@ def train(
     values, source = _values(images)
     items = torch.from_numpy(np.require(values, requirements=["C", "W"]))
     data = {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy().data).hexdigest()}
+    config = objectives.find(config.objective).resolved(config, items)
     objective = first_weights(config, tuple(items.shape[1:]))
     objective.observe(items)
     objective.to(accelerator.device)

@@ -29,9 +29,16 @@ class TrainConfig:
     """
 
     objective: str = _parameter("autoencoder", "what is learned beside connectivity")
-    branches: int = _parameter(16, "branches B of the latent space, each with its own connectivity loss")
-    branch_dim: int = _parameter(10, "dimension D of each branch")
-    width: int = _parameter(32, "channels of the first convolution, doubled by the next; or units of an MLP")
+    branches: int = _parameter(
+        16, "branches B of the latent space, each with its own connectivity loss; of features, 0 is by their rank"
+    )
+    branch_dim: int = _parameter(10, "dimension D of each branch; of features, 0 is by their rank")
+    width: int = _parameter(
+        32, "channels of the first convolution, doubled by the next; or units of an MLP, where 0 is 128"
+    )
+    rows: Literal["auto", "measurements", "embeddings"] = _parameter(
+        "auto", "what features are; embeddings get one length and a linear map; auto is embeddings for a rank above 16"
+    )
     eta: float = _parameter(2.0, "death time η that the connectivity loss asks of every bar")
     p: float = _parameter(
         1.0, "norm of the latent space: 1, 2, inf or any real from 1 up; only 1 can be enrolled and scored"
@@ -67,7 +74,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name in ("branches", "branch_dim", "width", "epochs"):
-            _require(getattr(self, name) >= 1, name, f"must be at least 1, got {getattr(self, name)}")
+            least = 0 if self.objective == "features" and name != "epochs" else 1
+            _require(getattr(self, name) >= least, name, f"must be at least {least}, got {getattr(self, name)}")
         for name in ("eta", "learning_rate", "temperature"):
             value = getattr(self, name)
             _require(0 < value < math.inf, name, f"must be positive and finite, got {value}")
@@ -107,6 +115,7 @@ _CHOICES = {
     "zero_bars": ("drop", "keep"),
     "precision": ("auto", "float32", "bfloat16"),
     "schedule": ("constant", "one-cycle"),
+    "rows": ("auto", "measurements", "embeddings"),
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -128,9 +137,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "features": {
         "objective": "features",
-        "branches": 4,
-        "branch_dim": 4,
-        "width": 128,
+        "branches": 0,
+        "branch_dim": 0,
+        "width": 0,
         "weight": 1 / 49,
         "batch_size": 50,
         "epochs": 100,

@@ -313,20 +313,50 @@ def test_costs_show_the_default_score_the_spread_of_rounds_and_both_times_of_top
     assert "| – the default: cosine with p-values | 800 ms |" in shown
 
 
-def test_encoders_stand_side_by_side_and_those_that_saw_the_classes_are_marked(tmp_path: Path) -> None:
+def put_encoders(tmp_path: Path) -> None:
+    each = {
+        "auc": 0.9591, "auc, standard error": 0.0012, "above 5-NN cosine": 0.0031,
+        "above 5-NN cosine, standard error": 0.0004, "strangers detected": 0.456, "bytes a class": 614400,
+    }  # fmt: skip
+
     def measured(*names: str) -> dict[str, Any]:
-        each = {"auc": 0.9591, "auc, standard error": 0.0012, "strangers detected": 0.456, "bytes a class": 614400}
-        return {"methods": dict.fromkeys(names, each), "test images": 2000, "classes": 10}
+        methods = dict.fromkeys((*names, "5-NN cosine"), each)
+        return {"methods": dict.fromkeys(("120", "30", "10"), methods), "test images": 2000, "classes": 10}
 
     found = {
-        "lite0 → cifar10, m = 120": measured("contrast", "cosine", "count (head)", "5-NN cosine"),
-        "shipped → imagenette, m = 10": measured("contrast", "cosine", "count", "5-NN cosine"),
-        "lite0 → imagenette, m = 10": measured("contrast", "cosine", "5-NN cosine"),
+        "lite0 → cifar10": measured("contrast", "cosine", "count (head)", "contrast (head)"),
+        "shipped → imagenette": measured("contrast", "cosine", "count"),
+        "lite0 → imagenette": measured("contrast", "cosine"),
     }
     put(tmp_path, "encoders", found, seen=["lite0 → imagenette"])
+
+
+def test_encoders_stand_side_by_side_and_those_that_saw_the_classes_are_marked(tmp_path: Path) -> None:
+    put_encoders(tmp_path)
     shown = wrapped.wrapped(tmp_path)
-    same = "0.959 ± 0.001"
-    assert f"| CIFAR-10 | Lite0 | 120 | {same} | {same} | {same} | {same} | 45.6% | 614,400 |" in shown
-    assert f"| Imagenette | Lite0, seen in training | 10 | {same} | {same} | – | {same} |" in shown
-    assert "| Imagenette | shipped | 10 |" in shown
+    default, same = "**0.959** ± 0.001", "0.959 ± 0.001"
+    rest = f"{same} | +0.003 ± 0.000 | 45.6% | 614,400 |"
+    assert f"| CIFAR-10 | Lite0 | 120 | {default} | {same} | – | {same} | {same} | {rest}" in shown
+    assert f"| Imagenette | Lite0, seen in training | 10 | {default} | {same} | – | – | – | {rest}" in shown
+    assert f"| Imagenette | shipped | 10 | {same} | {default} | {same} | – | – | {rest}" in shown
     assert "Test images: CIFAR-10 2,000, Imagenette 2,000." in shown
+
+
+def test_choice_of_an_encoder_shows_its_cost(tmp_path: Path) -> None:
+    assert "Not run yet" in wrapped.which(tmp_path, tmp_path)
+    put_encoders(tmp_path)
+    aucs = "0.959 | 0.959 | 0.959 | 45.6%"
+    assert f"| CIFAR-10 | Lite0 | {aucs} | not measured | 614,400 |" in wrapped.which(tmp_path, tmp_path)
+    times = {"lite0, 160 pixels": 8.61, "lite0, 224 pixels": 15.0, "shipped": 2.0}
+    record("photographs", config={}, results=times, seed=0, seconds=1, folder=tmp_path)
+    shown = wrapped.which(tmp_path, tmp_path)
+    assert f"| CIFAR-10 | Lite0 | {aucs} | 8.6 | 614,400 |" in shown
+    assert f"| Imagenette | Lite0, seen in training | {aucs} | 15.0 | 614,400 |" in shown
+    assert f"| Imagenette | shipped | {aucs} | 2.0 | 614,400 |" in shown
+
+
+def test_memory_is_shown_by_size_and_number_of_photos(tmp_path: Path) -> None:
+    peaks = {"2000": {"megabytes at the peak": 800.4}, "50000": {"megabytes at the peak": 1023.0}}
+    record("memory", config={}, results={"224 pixels": peaks}, seed=0, seconds=1, folder=tmp_path)
+    assert "| input | 2,000 photos | 50,000 photos |" in wrapped.memory(tmp_path)
+    assert "| 224 pixels | 800 MB | 1,023 MB |" in wrapped.memory(tmp_path)
