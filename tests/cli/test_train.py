@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 import corel.images
 from corel.backbone import Backbone, shipped
-from corel.cli import _train
+from corel.cli import _backbones, _train
 from corel.training import TrainConfig, train
 
 SMALL = [
@@ -30,6 +30,7 @@ SMALL = [
 def corel_(*arguments: str) -> Result:
     app = typer.Typer(pretty_exceptions_enable=False)
     _train.register(app)
+    _backbones.register(app)
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "200", "NO_COLOR": "1"}, catch_exceptions=False)
 
 

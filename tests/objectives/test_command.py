@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner, Result
 
 from corel.backbone import Backbone
-from corel.cli import _train
+from corel.cli import _backbones, _train
 from corel.training import TrainConfig, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def corel_train(*arguments: str) -> Result:
     app = typer.Typer(pretty_exceptions_enable=False)
     _train.register(app)
+    _backbones.register(app)
     return CliRunner().invoke(app, ["train", *arguments], catch_exceptions=False)
 
 

@@ -49,7 +49,8 @@ def name_latents(content: bytes, *, unit: bool) -> bytes:
     from onnx import helper
 
     model = _model(content)
-    operator, options = ("LpNormalization", {"axis": 1, "p": 2}) if unit else ("Identity", {})
+    operator = "LpNormalization" if unit else "Identity"
+    options: dict[str, Any] = {"axis": 1, "p": 2} if unit else {}
     model.graph.node.append(helper.make_node(operator, [OUTPUT], ["latents"], **options))
     model.graph.output[0].name = "latents"
     return bytes(model.SerializeToString())
