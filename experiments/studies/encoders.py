@@ -81,9 +81,9 @@ def _methods(
             yield method, settings, compared_rows(method, known), compared_rows(method, asked)
     if encoder != "shipped":
         trained = head()
-        encoded = tuple(trained.encode(centered(backbone, each.raw)) for each in (known, asked))
+        first, second = (trained.encode(centered(backbone, each.raw)) for each in (known, asked))
         for method in ("count", "contrast"):
-            yield f"{method} (head)", backbone_settings(trained, method), *encoded
+            yield f"{method} (head)", backbone_settings(trained, method), first, second
 
 
 @cache

@@ -108,8 +108,9 @@ def test_command_makes_a_backbone_with_a_head(folder: Path, tmp_path: Path) -> N
     assert "head        4 branches × 4" in made.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["mine.safetensors"]
     assert isinstance(Backbone.load(out).network, Pretrained)
-    for words in (["enroll", gallery, "noise", folder / "new", "--backbone", out], ["score", gallery, folder]):
-        done = CliRunner().invoke(app, [str(each) for each in words])
+    commands: Any = (["enroll", gallery, "noise", folder / "new", "--backbone", out], ["score", gallery, folder])
+    for command in commands:
+        done = CliRunner().invoke(app, [str(each) for each in command])
         assert done.exit_code == 0, done.output
 
 
