@@ -25,6 +25,7 @@ from experiments.render import (
     geometry,
     overview,
     speed,
+    wider,
     wrapped,
 )
 from measuring.record import record
@@ -36,7 +37,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "radius": geometry.radius, "lifetimes": geometry.lifetimes, "control": ablations.control,
     "variability": geometry.variability, "density": geometry.density, "precision": encoders.precision,
     "longer": encoders.longer, "stronger": encoders.stronger, "contrastive": encoders.variants,
-    "benefit": benefit.benefit, "domains": encoders.domains, "encoders": wrapped.wrapped,
+    "benefit": benefit.benefit, "domains": encoders.domains, "encoders": wrapped.wrapped, "wider": wider.wider,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
@@ -360,3 +361,17 @@ def test_memory_is_shown_by_size_and_number_of_photos(tmp_path: Path) -> None:
     record("memory", config={}, results={"224 pixels": peaks}, seed=0, seconds=1, folder=tmp_path)
     assert "| input | 2,000 photos | 50,000 photos |" in wrapped.memory(tmp_path)
     assert "| 224 pixels | 800 MB | 1,023 MB |" in wrapped.memory(tmp_path)
+
+
+def test_baselines_elsewhere_are_paired_with_ours_on_the_same_classes(tmp_path: Path) -> None:
+    def baseline(label: int, auc: float) -> Part:
+        found = {"auc": {"ADT (plain)": auc}, "label": label}
+        return Part(f"cifar100, ADT-120, {label}", {}, lambda: found)
+
+    def ours() -> dict[str, Any]:
+        return {"count": {"120": {"mean": 0.8, "classes": [0.7, 0.8, 0.9]}}}
+
+    run_parts("table1", [Part("cifar10 → cifar100, seed 0", {}, ours)], {}, folder=tmp_path)
+    run_parts("wider", [baseline(0, 0.5), baseline(2, 0.6)], {}, folder=tmp_path)
+    row = "| ADT (plain) | CIFAR-100 | 120 | 2 | 0.550 | 0.75 | 0.800 | +0.2500 | 0.500 |"
+    assert row in wider.wider(tmp_path)
