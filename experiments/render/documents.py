@@ -72,7 +72,7 @@ TABLES: dict[str, Callable[[], str]] = {
         methods.methods, methods.folds, methods.on_latents, methods.seen, methods.copies_seen,
         verdicts.verdicts, verdicts.photographs, verdicts.plain, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,
-        benefit.benefit, front.accuracy, front.gain, front.found, front.memory, front.printed,
+        benefit.benefit, front.accuracy, front.gain, front.found, front.searched, front.printed,
         speed.speed, speed.targets, speed.runtime, speed.step, speed.scoring, speed.costs,
         speed.means, speed.many, speed.encoding, studio.studio, studio.serving,
         scaling.engines, scaling.stages, scaling.overlap, scaling.class_counts, scaling.growth, scaling.shortlist,

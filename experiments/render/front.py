@@ -60,7 +60,7 @@ def found(records: Path = RESULTS) -> str:
     return markdown(["intersection over union", *things], rows)
 
 
-def memory() -> str:
+def searched() -> str:
     """Megabytes at the peak of `corel find`, by the size of the photograph."""
     if not (BENCHMARKS / "finding.json").exists():
         return "Not run yet: `python -m benchmarks.finding`."
