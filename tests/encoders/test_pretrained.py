@@ -85,7 +85,7 @@ def test_onnx_file_is_wrapped(tmp_path: Path) -> None:
         ("lite1", {}, "did you mean lite0"),
         ("resnet", {}, "give lite0, timm:NAME, onnx:FILE or vectors"),
         ("onnx:nowhere.onnx", {}, "no ONNX file nowhere.onnx"),
-        ("lite0", {"weights": Path("x.pth")}, "belong to timm:NAME"),
+        ("lite0", {"weights": Path("x.pth")}, "weights is for timm:NAME"),
         ("lite0", {"size": 8}, "size must be at least 32"),
     ],
 )
