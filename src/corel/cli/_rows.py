@@ -139,8 +139,8 @@ CLASS_HEADINGS = ("image", "verdict", "class", "class_p_value", "score")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    """An image's line: the classes that the verdict names, or the likeliest in brackets; a blank frame has none."""
-    named = SEPARATOR.join(row.classes) or ("–" if row.verdict == NOT_A_PHOTOGRAPH else f"({row.name})")
+    """An image's line: the classes that the verdict names, or the likeliest in brackets."""
+    named = SEPARATOR.join(row.classes) or f"({row.name})"
     return printable(row.image), row.verdict, named, f"{row.p_value:.4f}"
 
 
