@@ -95,7 +95,7 @@ def test_what_is_no_encoder_gets_a_sentence(encoder: str, wrapping: Any, said: s
 
 
 def test_size_of_a_module_must_be_told() -> None:
-    with pytest.raises(ValueError, match="say it with size"):
+    with pytest.raises(ValueError, match="size is needed for a torch module"):
         stock.find(Small())
 
 
