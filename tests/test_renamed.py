@@ -11,15 +11,15 @@ from corel.oneclass import OneClass
 
 
 def test_old_names_are_the_new_things() -> None:
-    with pytest.warns(FutureWarning, match="spelled Enrollment now"):
+    with pytest.warns(FutureWarning, match="now spelled Enrollment"):
         assert corel.gallery.Enrolment is corel.gallery.Enrollment
-    with pytest.warns(FutureWarning, match="spelled guaranteed_neighbors now"):
+    with pytest.warns(FutureWarning, match="now spelled guaranteed_neighbors"):
         assert corel.theory.guaranteed_neighbours is corel.theory.guaranteed_neighbors
     (why,) = OneClass().fit(np.eye(3)).explain(np.eye(3)[:1])
-    with pytest.warns(FutureWarning, match="spelled neighbors now"):
+    with pytest.warns(FutureWarning, match="now spelled neighbors"):
         assert why.neighbours is why.neighbors
     found = corel.theory.Consequences.of(1.0, 2.0, eta=1.5, n=2, b=10, m=20)
-    with pytest.warns(FutureWarning, match="spelled neighbors now"):
+    with pytest.warns(FutureWarning, match="now spelled neighbors"):
         assert found.neighbours == found.neighbors == 11
 
 

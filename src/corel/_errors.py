@@ -39,4 +39,6 @@ class ArgumentTypeError(_AnyArgumentError, TypeError):
 
 def warn_renamed(old: str, new: str) -> None:
     """Warn the caller's caller that a public name has another spelling; the old one works for one more release."""
-    warnings.warn(f"{old} is spelled {new} now; the old name goes with the next release", FutureWarning, stacklevel=3)
+    warnings.warn(
+        f"{old} is now spelled {new}; use that, the next release drops the old name", FutureWarning, stacklevel=3
+    )

@@ -99,7 +99,7 @@ def test_what_is_refused() -> None:
         DSEBM().fit(images[:, ::2])
     with pytest.raises(ValueError, match="two images or more, got 1"):
         DSEBM().fit(images[:1])
-    with pytest.raises(ValueError, match="an epoch and a batch_size of 2, got 0 and 128"):
+    with pytest.raises(ValueError, match="epochs ≥ 1 and batch_size ≥ 2, got 0 and 128"):
         DSEBM(epochs=0).fit(images)
     with pytest.raises(ValueError, match="'plain' or 'dirichlet', got 'other'"):
         ADT(score="other").fit(images)  # type: ignore[arg-type]

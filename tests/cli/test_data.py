@@ -47,7 +47,7 @@ def test_show_strict_is_one_sentence_and_exit_code_2(folder: Path) -> None:
     result = run("show", str(folder), "--strict")
     assert result.exit_code == 2
     assert "bee/broken.png is no JPEG" in result.stderr
-    assert result.stderr.startswith("corel: --strict forbids to skip, but 1 of")
+    assert result.stderr.startswith("corel: --strict forbids skipping, but 1 of")
     assert "Traceback" not in result.output
 
 

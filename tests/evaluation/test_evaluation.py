@@ -166,10 +166,10 @@ def test_a_control_that_wins_is_called_one_and_easy_images_are_called_easy() -> 
 
     assert said(contrast=0.9, untrained=0.8, pixels=0.8) == "Highest mean with 30 images enrolled: contrast."
     lost = said(count=0.85, contrast=0.9, untrained=0.95, pixels=0.8)
-    assert lost.endswith("contrast, untrained encoder. That is a control; the encoder it is held against has 0.9000.")
+    assert lost.endswith("contrast, untrained encoder. That is a control; the encoder has 0.9000.")
     assert said(contrast=0.6, untrained=0.55, pixels=0.7).endswith("has 0.6000.")  # a poor encoder, not easy images
     easy = said(contrast=0.95, untrained=0.99, pixels=0.98)
-    assert "held against has 0.9500. Bare pixels give 0.9800 already: images so easy" in easy
+    assert "the encoder has 0.9500. Raw pixels already give 0.9800: these images are too easy" in easy
 
 
 def test_one_draw_has_no_spread_and_no_interval() -> None:

@@ -139,7 +139,7 @@ def test_what_cannot_be_read_is_listed_and_refused_if_strict(backbone: Backbone,
     (place / "red" / "broken.png").write_bytes(b"no picture")
     train, _ = read_labeled(backbone, place)
     assert sorted(each.path for each in train.skipped) == ["red/broken.png", "red/drawing.svg"]
-    with pytest.raises(ValueError, match="strict forbids to skip"):
+    with pytest.raises(ValueError, match="strict forbids skipping"):
         read_labeled(backbone, place, strict=True)
 
 

@@ -100,11 +100,11 @@ def test_where_nothing_can_be_selected_it_says_how_many_exemplars_would_do(path:
     p_values[:20] = 1 / 121
     none = Selection([""] * 10_000, p_values, np.zeros(10_000, bool), 0.1, 120)
     assert str(none) == (
-        "nothing can be selected: 20 of 10,000 images fit worse than all 120 exemplars that calibrate, and it takes "
-        "827; with 9,998 enrolled, half of which calibrate, 20 would do"
+        "nothing can be selected: 20 of 10,000 images fit worse than all 120 exemplars that calibrate, and 827 "
+        "are needed; enroll 9,998 exemplars, half of which calibrate: then 20 such images are enough"
     )
     tiny = Selection(["a", "b"], np.array([1 / 3, 1.0]), np.zeros(2, bool), 0.1, 2)
-    assert "not even 2 would do; with 38 enrolled" in str(tiny)
+    assert "even all 2 would be too few; enroll 38 exemplars" in str(tiny)
 
 
 def test_one_exemplar_cannot_be_split(backbone: Backbone, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_class_whose_images_are_all_broken_keeps_its_number(tmp_path: Path, pain
     assert found.classes == ("ant", "bee", "cat")
     assert found.take([0]).labels == [2]
     assert [each.path for each in found.skipped] == ["bee/bad.png", "ant", "bee"]
-    with pytest.raises(ValueError, match="mend or remove it"):
+    with pytest.raises(ValueError, match="repair or remove it"):
         images.open(tmp_path, strict=True)
 
 

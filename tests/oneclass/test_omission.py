@@ -119,7 +119,7 @@ def vectors() -> tuple[Backbone, Any]:
 def test_gallery_leaves_out_exemplars_and_the_image(method: str, tmp_path: Any, vectors: Any) -> None:
     backbone, rows = vectors
     with Gallery.open(tmp_path / "x.gallery", backbone, create=True) as gallery:
-        with pytest.warns(UserWarning, match="30 exemplars gave the backbone its center, whitening and radius too"):
+        with pytest.warns(UserWarning, match="30 exemplars also gave the backbone its center, whitening and radius"):
             gallery.enroll("first", rows[:30])
         gallery.enroll("second", rows[:20] + 1)  # of which the background has none
         gallery.configure(method=method)

@@ -85,7 +85,7 @@ def test_every_class_has_a_row_and_a_packed_gallery_is_the_same(gallery: Path, f
 
 
 def test_a_batch_without_images_is_refused(gallery: Path) -> None:
-    with pytest.raises(ValueError, match="a batch has label; give one of latent, vector"):
+    with pytest.raises(ValueError, match="a batch has the columns label; give one of latent, vector"):
         Scorer(str(gallery))({"label": [1]})
 
 

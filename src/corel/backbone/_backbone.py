@@ -48,11 +48,11 @@ DEFAULT = "tiny-imagenet-contrastive-16x10"
 
 @dataclass(eq=False)
 class Backbone:
-    """A trained encoder, its scale, and a sample of what else there is.
+    """A trained encoder, its scale, and a background: a sample of other images.
 
     Attributes:
         network: the trained network; `encode` is the way to use it.
-        objective: the name of what it was trained on.
+        objective: the name of its training objective.
         eta: the death time that training asked for, and the radius of the paper's score.
         p: the norm of the latent space.
         batch_size: the number of latents at a time whose connectivity was shaped.
@@ -170,7 +170,7 @@ class Backbone:
     def load(cls, name_or_path: str | os.PathLike[str] | None = None) -> Backbone:
         """Open a backbone that ships with corel by its name, any other by its path.
 
-        With neither it is the one that is best on photographs. Loading runs no code from the file.
+        Without a name it is the one that is best on photographs. Loading runs no code from the file.
         """
         path = locate(DEFAULT if name_or_path is None else name_or_path)
         tensors, document = tensorfile.read(path, KIND, VERSION, file_checksum=shipped_checksum(path))

@@ -111,7 +111,7 @@ class Baseline(ABC):
         epochs = self.epochs if epochs is None else epochs
         name = f"{type(self).__name__} {title}".strip()
         if epochs < 1 or self.batch_size < 2:
-            raise ValueError(f"{name} needs an epoch and a batch_size of 2, got {epochs} and {self.batch_size}")
+            raise ValueError(f"{name} needs epochs ≥ 1 and batch_size ≥ 2, got {epochs} and {self.batch_size}")
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, weight_decay=weight_decay)
         schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [drop_at or epochs])
         network.train()

@@ -25,7 +25,7 @@ TRANSFORMS = tuple(product((False, True), (0, -8, 8), (0, -8, 8), range(4)))
 
 @dataclass(kw_only=True, eq=False)
 class ADT(Baseline):
-    """ADT: a network learns which of 72 transforms an image went through; on the class it should know best.
+    """ADT: a network learns which of 72 transforms an image went through, best on the class.
 
     Attributes:
         score: ``"plain"``, the mean probability of the right transform, which is what the paper describes, or
@@ -41,7 +41,7 @@ class ADT(Baseline):
     _alpha: Doubles = field(init=False, repr=False)
 
     def scores(self, images: object) -> dict[str, Doubles]:
-        """Give the scores ``[n]`` of images by their names, both for the price of one."""
+        """Give both scores ``[n]`` of the images, by the score's name, from one pass."""
         return self._both(self._checked(images))
 
     def _learn(self, pixels: Tensor) -> None:

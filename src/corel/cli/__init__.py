@@ -73,7 +73,7 @@ def _sentence(error: Exception, options: dict[str, str]) -> str:
         text = _usage(error)
     elif isinstance(error, OSError) and error.strerror:  # the system's, which knows no fix
         place = f"{error.filename}: " if error.filename else ""
-        text = f"{place}{error.strerror}; put that right, or name another path"
+        text = f"{place}{error.strerror}; fix that, or name another path"
     elif not isinstance(error, EXPECTED):
         text = f"unexpected {type(error).__name__}: {error}; --debug shows where it arose, please report it"
     elif isinstance(error, (ArgumentError, ArgumentTypeError)):

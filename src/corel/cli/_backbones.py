@@ -72,7 +72,7 @@ def wrap(
     ] = None,
     deviation: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(metavar="R G B", help="What they are divided by then.", show_default="the model's own"),
+        typer.Option(metavar="R G B", help="Divides the colors after --mean.", show_default="the model's own"),
     ] = None,
     interpolation: Annotated[
         str | None,
@@ -82,7 +82,7 @@ def wrap(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Of the photo's shorter side, the part in its middle that is seen.",
+            help="Side of the center crop, as a share of the photo's shorter side.",
             show_default="the model's own, or 1",
         ),
     ] = None,

@@ -147,9 +147,7 @@ def diagnose(
         typer.Option(help="Measure on these images or vectors (name or path), not on the backbone's background."),
     ] = None,
     root: Root = None,
-    sample_size: Annotated[
-        int, typer.Option("-m", min=1, help="Exemplars of a class the theory is asked about.")
-    ] = 120,
+    sample_size: Annotated[int, typer.Option("-m", min=1, help="Exemplars per class, the m of the theory.")] = 120,
     batches: Annotated[int, typer.Option(min=1, help="Random batches to measure.")] = 200,
     exact: Annotated[
         bool, typer.Option("--exact", help="Also the exact β* of one set; some 12 seconds a branch for m = 120.")

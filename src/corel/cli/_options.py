@@ -13,7 +13,7 @@ BackboneName = Annotated[
     typer.Option("--backbone", help="A shipped backbone's name or a file; default: the one the gallery was made with."),
 ]
 Rate = Annotated[
-    float, typer.Option(min=1e-6, max=1 - 1e-6, help="How many images of the class itself may be rejected.")
+    float, typer.Option(min=1e-6, max=1 - 1e-6, help="Share of images of the enrolled classes that may be rejected.")
 ]
 Photographs = Annotated[
     bool, typer.Option(help='Call blank, flat and noise frames "not a photograph"; of real images at most 1% too.')

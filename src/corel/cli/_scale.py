@@ -35,12 +35,14 @@ Address = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(min=1, help="Processes that work.", show_default="one a core", rich_help_panel=PANEL),
+    typer.Option(min=1, help="Worker processes.", show_default="one a core", rich_help_panel=PANEL),
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="Of each worker.", show_default="1", rich_help_panel=PANEL)]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Threads per worker.", show_default="1", rich_help_panel=PANEL)
+]
 PartSize = Annotated[
     int | None,
-    typer.Option(min=1, help="Images a Parquet file.", show_default="2048", rich_help_panel=PANEL),
+    typer.Option(min=1, help="Images per Parquet file.", show_default="2048", rich_help_panel=PANEL),
 ]
 
 

@@ -41,7 +41,7 @@ def select(
     gallery: GalleryFile,
     images: Images,
     fdr: Annotated[
-        float, typer.Option(min=1e-6, max=1 - 1e-6, help="The false discovery rate: share of the selection, at most.")
+        float, typer.Option(min=1e-6, max=1 - 1e-6, help="The false discovery rate: share of wrong ones, at most.")
     ] = 0.1,
     backbone: BackboneName = None,
     strict: Strict = False,

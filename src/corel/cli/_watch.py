@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PANEL = "Gallery"
 ALARM = (
     "alarm: images no longer come as they were enrolled (the chance of this, ever, was 1% or less if nothing changed). "
-    "Look at the last rows; if the change is meant to be, enroll images of the new kind"
+    "Look at the last rows; if the change is intended, enroll images of the new kind"
 )
 
 
@@ -44,7 +44,7 @@ def watch(
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between looks.")] = 5.0,
     settle: Annotated[float, typer.Option(min=0.0, help="Seconds for which a file must be unchanged.")] = 2.0,
     fail_on_alarm: Annotated[bool, typer.Option("--fail-on-alarm", help="Stop with 1 at an alarm.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Of the order of ties.", show_default="random")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed for the order of ties.", show_default="random")] = None,
     photographs: Annotated[bool, typer.Option(help='Call blank, flat and noise frames "not a photograph".')] = True,
     backbone: BackboneName = None,
     quiet: Quiet = False,

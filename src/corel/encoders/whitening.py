@@ -1,4 +1,4 @@
-"""Vectors at length 1, centered and whitened by the background, so that no few directions decide who is near."""
+"""Vectors at length 1, centered and whitened by the background, so that distances do not depend on a few directions."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def evaluate(
             default: all that the backbone has.
         draws: How often the exemplars are drawn anew.
         seed: Decides the draws, class by class.
-        controls: Also measure the same scores on the untrained encoder, and nearest neighbours on latents (also
+        controls: Also measure the same scores on the untrained encoder, and nearest neighbors on latents (also
             less those of the background) and on pixels or standardized vectors.
         expected_classes: Refuse a dataset with another number of classes.
         progress: Show a bar, if standard error is a terminal.

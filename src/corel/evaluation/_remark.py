@@ -19,13 +19,13 @@ def remark(evaluation: Evaluation) -> str:
     if not ours or best in ours:
         return named
     reached = max(means[score] for score in ours)
-    control = f"That is a control; the encoder it is held against has {reached:.4f}."
+    control = f"That is a control; the encoder has {reached:.4f}."
     is_easy = means.get(PIXELS, 0) >= max(reached, EASY)
     return " ".join([named, control, *([_of_pixels(means[PIXELS])] if is_easy else [])])
 
 
 def _of_pixels(mean: float) -> str:
     return (
-        f"Bare pixels give {mean:.4f} already: images so easy leave an encoder nothing to win. Results on photographs "
-        "are in corel's README."
+        f"Raw pixels already give {mean:.4f}: these images are too easy to show what an encoder adds. Results on "
+        "photographs are in corel's README."
     )

@@ -1,4 +1,4 @@
-"""Score points against all classes, those apart that the background holds too."""
+"""Score points against all classes; a point that is also in the background is scored without its own row there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Doubles = NDArray[np.float64]
 
 
 class Assessed(NamedTuple):
-    """What scores are made of, all ``[n, C]``: see `Scores`."""
+    """The arrays that `Scores` is made of, each ``[n, C]``."""
 
     scores: Doubles
     p_values: Doubles
@@ -25,20 +25,20 @@ class Assessed(NamedTuple):
 
 
 def in_background(backbone: Backbone, hashes: Sequence[str]) -> dict[int, int]:
-    """Number the rows of the background that these very items gave, by the items' places."""
+    """Map the position of each item that is also in the background to its row there."""
     rows = backbone.background_rows(hashes)
     return {place: rows[each] for place, each in enumerate(hashes) if each in rows} if rows else {}
 
 
 def bank_for(bank: ClassBank, in_background: Mapping[int, int]) -> ClassBank:
-    """Give the bank to compare these items with: the background without their own rows."""
+    """Give the bank to compare these items with: its background lacks the items' own rows."""
     for row in in_background.values():
         bank = bank.without(row)
     return bank
 
 
 def assess(bank: ClassBank, rows: NDArray[Any], in_background: Mapping[int, int]) -> Assessed:
-    """Score rows ``[n, d]``; `in_background` has the background's number of each point that is a row of it.
+    """Score rows ``[n, d]``; `in_background` maps a point that is also in the background to its row there.
 
     A p-value compares the image with the exemplars, so all of them must be scored alike. No exemplar counts in the
     background, since the bank omits their rows. Neither may the image: it meets a bank without its row.
@@ -58,7 +58,7 @@ def assess(bank: ClassBank, rows: NDArray[Any], in_background: Mapping[int, int]
 
 
 def split_scores(split: Split, rows: NDArray[Any], in_background: Mapping[int, int]) -> Doubles:
-    """Score rows ``[n, d]`` by the scoring part of a split; a point that is a row of the background as in `assess`."""
+    """Score rows ``[n, d]`` by the scoring part of a split; `in_background` as in `assess`."""
     found = split.scores(rows)
     for point, row in in_background.items():
         without = split.bank.without(row)

@@ -40,7 +40,7 @@ class Ranked:
 
     @property
     def odd(self) -> bool:
-        """Whether the score is far below what is usual in the class; this is no test, and has no significance."""
+        """Whether the score is far below what is usual in the class; a rule of thumb, not a significance test."""
         return self.gap > ODD_DEVIATIONS
 
 

@@ -37,7 +37,7 @@ def load(path: Path, stored: BackboneReference | None, given: BackboneLike | Non
 
 
 def refer(backbone: Backbone, name: str, stored: BackboneReference | None = None) -> BackboneReference:
-    """Give what a gallery notes down of its backbone; one that knows it by an older digest goes on doing so."""
+    """Give the reference to its backbone that a gallery stores; a gallery that stored an older digest keeps it."""
     known = stored is not None and stored.digest in backbone.digests
     digest = stored.digest if stored is not None and known else backbone.digest
     return BackboneReference(name, digest, backbone.branches * backbone.branch_dim)

@@ -39,7 +39,7 @@ class BlankTest:
         return cls.of(map(thumbnail, values))
 
     def photographic(self, values: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Tell images ``[n, s, s, 3]`` of something, or like an exemplar, from blank, flat and noise frames."""
+        """Say which images ``[n, s, s, 3]`` show something or are like an exemplar; blank and noise frames do not."""
         shown = images.photographic(values)
         doubtful = np.flatnonzero(~shown)
         if len(doubtful) and self.exemplars.any():

@@ -28,7 +28,7 @@ class Duplicate:
 
 
 def near_duplicates(exemplars: Sequence[Exemplar], rows: NDArray[np.float32], names: Container[str]) -> list[Duplicate]:
-    """Find pairs of which one is in the classes `names`, most alike first; vectors are compared by their `rows`."""
+    """Find pairs with at least one in the classes `names`, most alike first; vectors are compared by their `rows`."""
     units = _units(exemplars, rows)
     limit = min(FAR, _usual_distance(units) / NEARER)
     pairs = [

@@ -1,4 +1,4 @@
-"""What an enrollment did, and what to know of it."""
+"""The result of an enrollment, and its warnings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Enrollment:
         added: new exemplars per class.
         duplicates: how many images the class already held.
         skipped: what could not be read.
-        elsewhere: how many of the images other classes hold as well, per class.
+        elsewhere: per other class, how many of these images it holds as well.
 
     """
 
@@ -35,11 +35,11 @@ class Enrollment:
 
 
 def warn_of_background(backbone: Backbone, hashes: Sequence[str]) -> None:
-    """Warn of exemplars that the backbone was made from."""
+    """Warn about exemplars that are also in the backbone's background."""
     if count := len(backbone.background_rows(hashes)):
         warnings.warn(
-            f"{counted(count, 'exemplar')} gave the backbone its center, whitening and radius too, so p-values are "
-            "nearly but not exactly right; wrap the encoder with other images as its background",
+            f"{counted(count, 'exemplar')} also gave the backbone its center, whitening and radius, so p-values are "
+            "not quite exact; wrap the encoder with other images as its background",
             stacklevel=3,
         )
 

@@ -62,8 +62,8 @@ class Explanation:
         """Draw the image beside two classes: the exemplars that count most, and how like the class its members are.
 
         A bar is the sum of what the exemplars add to the score in use. With `expert`, the exemplars within the radius
-        of each branch, and their number against the background's. Of vectors there is nothing to see; their exemplars
-        are named.
+        of each branch, and their number against the background's. Vectors have no picture: their exemplars are named
+        instead.
         """
         if not expert:
             words = in_words(self.verdict, self.comparisons)

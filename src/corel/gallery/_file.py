@@ -49,7 +49,7 @@ SETTINGS = (
 
 
 def check_place(path: Path, *, create: bool) -> None:
-    """Say why there is no gallery at `path`, or cannot be."""
+    """Raise if there is no gallery at `path`, or if none can be created there."""
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is not a file; name a gallery such as {path / 'my.gallery'}")
     if not path.parent.is_dir():
@@ -157,7 +157,7 @@ def _translated(message: str, path: Path) -> Exception:
     if "readonly" in message or "unable to open" in message:
         return PermissionError(f"{path} cannot be written; make it and its folder writable, or use a copy")
     if "full" in message or "disk I/O" in message:
-        return OSError(f"{path} could not be written ({message}) and is as it was; free space and try again")
+        return OSError(f"{path} could not be written ({message}) and is unchanged; free space and try again")
     return damaged(path, message)
 
 

@@ -135,7 +135,7 @@ class Gallery:
 
         stored = self._store.settings().get("method", "contrast")
         if stored not in METHODS:
-            raise ValueError(f"{self._store.path} asks for the score {stored!r}; this corel has {', '.join(METHODS)}")
+            raise ValueError(f"{self._store.path} needs the score {stored!r}, unknown to this corel; upgrade corel")
         return str(stored)
 
     @property
@@ -166,7 +166,7 @@ class Gallery:
         return found
 
     def compared(self, name: str) -> NDArray[np.float32]:
-        """Give what the gallery's score compares of a class's exemplars ``[m, d]``: their latents or their features."""
+        """Give a class's exemplars as rows ``[m, d]`` that the gallery's score compares: latents or features."""
         return self._compared.stacked(self.exemplars(name))
 
     def enroll(
@@ -247,7 +247,7 @@ class Gallery:
         return ranked(exemplars, self._compared.alone(exemplars).leave_one_out())
 
     def restore(self, exemplars: Sequence[Exemplar]) -> int:
-        """Put back exemplars that were forgotten, all or none; gives how many were not there."""
+        """Put back exemplars that were forgotten, all or none; gives how many were added."""
         return sum(self._store.add(_backbone_lookup.refer(*self._backbone), exemplars))
 
     def rename(self, name: str, new: str) -> int:
@@ -289,7 +289,7 @@ class Gallery:
         return scored(self._bank(), Embedded(names, (), rows, (), None, {}), ())
 
     def split(self, calibrating: int | None = None) -> Split:
-        """Give the exemplars in two parts, by their hashes: so many calibrate (default: half), the others score."""
+        """Split the exemplars by their hashes: `calibrating` of them calibrate (default: half), the others score."""
         return self._bank().split(self._half if calibrating is None else calibrating)
 
     @property
@@ -306,10 +306,10 @@ class Gallery:
     def recognize(
         self, images: Any, rate: float = 0.05, confidence: float | None = None, *, strict: bool = False
     ) -> list[Verdict]:
-        """Say of each image which class it is, that several are possible, or that it is a stranger.
+        """Decide for each image: it is of one class, several classes are possible, or it is a stranger.
 
-        Of images of the enrolled classes at most the share `rate` is called stranger, averaged over enrollments; with
-        a `confidence` this gallery's own share is, with that probability, at the price of fewer strangers stopped.
+        At most the share `rate` of images of the enrolled classes is called stranger, averaged over enrollments. With
+        a `confidence`, the bound holds for this very gallery with that probability; fewer strangers are then stopped.
         """
         held_out = 0 if confidence is None else self.calibrating(rate, confidence)
         return self.score(images, held_out=held_out, strict=strict).decide(rate, confidence)

@@ -77,7 +77,7 @@ def thumbnail(value: NDArray[Any]) -> bytes | None:
 
 
 def decoded_thumbnail(content: object, size: tuple[int, int]) -> NDArray[np.uint8] | None:
-    """Decode a thumbnail, which like all of a gallery may come from outside; None where it is none, or too large."""
+    """Decode a thumbnail from a file that may be hostile; None if it is not an image, or too large."""
     if not isinstance(content, bytes):
         return None
     try:

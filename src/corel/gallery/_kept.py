@@ -48,14 +48,14 @@ class Kept:
 
 
 class Compared(NamedTuple):
-    """What of a gallery's exemplars is compared, and with which background."""
+    """Which rows of a gallery's exemplars are compared, and with which background."""
 
     store: Store
     backbone: Backbone
     method: str
 
     def row(self, latent: NDArray[np.float32], features: NDArray[np.float32] | None) -> NDArray[np.float32]:
-        """Give what is compared of an exemplar; features that equal the latent are not stored beside it."""
+        """Give an exemplar's row to compare; features that equal the latent are not stored beside it."""
         if self.method != "cosine" or (features is None and not self.backbone.network.own_features):
             return latent
         if features is None:
@@ -63,7 +63,7 @@ class Compared(NamedTuple):
         return features
 
     def stacked(self, exemplars: Sequence[Exemplar]) -> NDArray[np.float32]:
-        """Give what is compared of exemplars ``[m, d]``."""
+        """Give the exemplars' rows to compare ``[m, d]``."""
         return np.stack([self.row(each.latent, each.features) for each in exemplars])
 
     def alone(self, exemplars: Sequence[Exemplar]) -> ClassBank:

@@ -66,7 +66,7 @@ class Scores:
 
     @classmethod
     def of(cls, bank: ClassBank, calibration: Calibration, rows: Any, **about: Any) -> Scores:
-        """Compare rows, as the bank's method takes them, with its classes; `about` are the fields that say of what."""
+        """Compare rows, as the bank's method takes them, with its classes; `about` are the fields about the images."""
         return cls(**assess(bank, rows, {})._asdict(), calibration=calibration, **about)
 
     @classmethod
@@ -103,10 +103,9 @@ class Scores:
         """Give a verdict on each image: known, unsure, stranger, or not a photograph.
 
         Among images of the enrolled classes, at most the share `rate` is called stranger, and the classes of a
-        verdict hold the true one at least with probability 1 − 2·rate. Of real images at most 1% more is called
-        "not a photograph", as measured on eight sets. That share is averaged over enrollments. With a `confidence`,
-        which needs a split, it is this gallery's own: at most `rate`, unless the enrollment was one of the unlucky
-        1 − confidence.
+        verdict hold the true one at least with probability 1 − 2·rate. In addition, at most 1% of real images is
+        called "not a photograph", as measured on eight sets. The share of strangers is averaged over enrollments. With
+        a `confidence`, which needs a split, it is at most `rate` for this very gallery, with that probability.
         """
         limit = rate if confidence is None else self._limit(rate, confidence)
         return [self._verdict(i, allowed, limit) for i, allowed in enumerate(self.prediction_sets(rate))]

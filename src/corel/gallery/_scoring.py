@@ -15,9 +15,9 @@ from corel.images import Skipped
 
 
 class Embedded(NamedTuple):
-    """A batch whose images are gone: what scoring needs of it.
+    """What scoring needs of a batch; its images are no longer in memory.
 
-    `in_background` has the background's row of each image that is one of its items, by the image's place.
+    `in_background` maps the position of each image that is also in the background to its row there.
     """
 
     names: Sequence[str]

@@ -57,10 +57,10 @@ class Selection:
 
         images, lowest = len(self.images), int((self.p_values * (self.calibrating + 1) < 1.5).sum())
         least = least_discoveries(images, self.fdr, self.calibrating)
-        takes = f"it takes {least:,}" if least <= images else f"not even {images:,} would do"
+        takes = f"{least:,} are needed" if least <= images else f"even all {images:,} would be too few"
         enough = 2 * math.ceil(images / (self.fdr * max(lowest, 1)) - 1)
         return (
             f"nothing can be selected: {lowest:,} of {counted(images, 'image')} fit worse than all "
-            f"{self.calibrating:,} exemplars that calibrate, and {takes}; with {enough:,} enrolled, half of which "
-            f"calibrate, {max(lowest, 1):,} would do"
+            f"{self.calibrating:,} exemplars that calibrate, and {takes}; enroll {enough:,} exemplars, half of which "
+            f"calibrate: then {max(lowest, 1):,} such images are enough"
         )

@@ -157,7 +157,7 @@ class Store:
         """Refuse what was encoded otherwise: another process may have made the gallery meanwhile."""
         stored = self._settings(connection).get("views", WHOLE)
         if stored != first.get("views", stored):
-            raise ValueError(f"{self.path} was made with the views {stored!r} meanwhile; enroll again")
+            raise ValueError(f"another process made {self.path} with the views {stored!r}; enroll again")
 
     def settings(self) -> dict[str, Any]:
         """Give what `configure` stored."""

@@ -23,7 +23,7 @@ _PLAIN_ENTRIES = (("images", "labels"), ("x", "y"), ("arr_0", "arr_1"))
 def list_array(images: NDArray[Any], source: str = "an array") -> ArrayListing:
     """List an array of images without labels."""
     if not images.ndim or not len(images):
-        raise ValueError(f"there is no image in {source}, of shape {list(images.shape)}")
+        raise ValueError(f"there is no image in {source}, of shape {list(images.shape)}; give at least one")
     return ArrayListing(numbered("train", len(images)), None, (), source, images=images)
 
 

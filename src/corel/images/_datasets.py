@@ -70,7 +70,7 @@ def label_numbers(labels: Sequence[int | None], source: str) -> Int64Array | Non
 def _part(datasets: Mapping[str, Any], split: str) -> Any:
     name = next((name for name in _SPLITS[split] if name in datasets), None)
     if name is None:
-        raise ValueError(f"there is no {split} split among {', '.join(map(str, datasets))}; give one of them itself")
+        raise ValueError(f"there is no {split} split among {', '.join(map(str, datasets))}; pass one of them instead")
     return datasets[name]
 
 

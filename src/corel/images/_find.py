@@ -98,7 +98,7 @@ def find_files(arguments: Iterable[str | os.PathLike[str]], *, exist: bool = Fal
             files += found
             unread += others
     if not files:
-        raise EmptySourceError("the list of files is empty")
+        raise EmptySourceError("the list of files is empty; name at least one")
     return list_files(files, tuple(unread))
 
 

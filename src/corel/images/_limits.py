@@ -28,7 +28,7 @@ def check_metadata(data: bytes) -> None:
 def within_limits(size: tuple[int, int], data: bytes, most: int = MOST_PIXELS) -> Iterator[None]:
     """Refuse an image of too many pixels or scans; let large ones pass one at a time.
 
-    ``$COREL_MAX_PIXELS`` is another limit than `most`.
+    ``$COREL_MAX_PIXELS`` replaces the limit `most`.
     """
     pixels, most = size[0] * size[1], _chosen_limit(most)
     if pixels > most:

@@ -130,6 +130,6 @@ def refuse(skipped: Sequence[Skipped], kept: int, source: str, *, strict: bool) 
     if strict and skipped:
         raise ArgumentError(
             "strict",
-            f"forbids to skip, but {len(skipped)} of {source} cannot be used, the first: "
-            f"{skipped[0].path} {skipped[0].reason}; mend or remove it, or leave this option out",
+            f"forbids skipping, but {len(skipped)} of {source} cannot be used, the first: "
+            f"{skipped[0].path} {skipped[0].reason}; repair or remove it, or leave this option out",
         )

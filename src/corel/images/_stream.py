@@ -1,4 +1,4 @@
-"""`stream`: the one road of items, batch by batch, from a source to an encoder.
+"""`stream`: reads any source batch by batch, ready for an encoder.
 
 Two batches are in memory at once, whatever the number of files: the one in use, and the one being decoded.
 """
@@ -189,7 +189,7 @@ def _checked(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
         skipped += batch.skipped[:2] if not read else ()
         yield batch
     if not read and not skipped:
-        raise EmptySourceError(f"no image was named: {source} are none; give at least one path")
+        raise EmptySourceError("no image was named; give at least one path")
     refuse(skipped, read, source, strict=False)
 
 

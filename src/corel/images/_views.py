@@ -18,14 +18,14 @@ VIEWS = {WHOLE: 1, "mirror": 2, "crops": 2 * (1 + len(CROPS))}  # how many each 
 
 
 def check_views(name: str) -> str:
-    """Give the name of a choice of views if there is one."""
+    """Return the name of a choice of views; raise if there is no such choice."""
     if name not in VIEWS:
         raise ArgumentError("views", f"must be one of {', '.join(VIEWS)}, got {name!r}")
     return name
 
 
 def views_of(images: NDArray[np.uint8], name: str) -> Iterator[NDArray[np.uint8]]:
-    """Give the views of uint8 images ``[n, s, s, 3]``, each as large: whole, mirrored, corners, mirrored corners."""
+    """Give the views of uint8 images ``[n, s, s, 3]``, of the same size: whole, mirrored, corners, mirrored corners."""
     check_views(name)
     if name != WHOLE and (images.ndim != 4 or images.dtype != np.uint8):
         raise ArgumentError("views", f"must be {WHOLE} for anything but uint8 images, got {name!r}")

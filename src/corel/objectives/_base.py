@@ -39,7 +39,7 @@ class Objective(nn.Module, ABC):
         return config
 
     def observe(self, items: Tensor) -> None:
-        """See all items once before the first step, to take from them what is no matter of descent, as a scale."""
+        """See all items once before the first step, to set what gradient descent does not learn, such as a scale."""
 
     def inputs(self, items: Tensor) -> Tensor:
         """Turn items as they are trained on into items as the network encodes them; the same unless it says so."""

@@ -1,4 +1,4 @@
-"""Random views of images: what a contrastive encoder learns to see through."""
+"""Random views of images: the augmentations of contrastive training."""
 
 from __future__ import annotations
 

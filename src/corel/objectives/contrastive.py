@@ -75,7 +75,7 @@ def projection(inputs: int, hidden: int) -> nn.Module:
 
 
 def nt_xent(projected: Tensor, temperature: float) -> Tensor:
-    """Give the mean over ``[2b, d]`` of how surprising each one's other view is among the 2b - 1 others.
+    """Give the mean cross-entropy over rows ``[2b, d]`` of finding each row's other view among the 2b - 1 others.
 
     Rows i and b + i are views of one image; the softmax is over cosines divided by `temperature`.
     """

@@ -1,4 +1,4 @@
-"""Beyond one machine: the scorer for Ray Data, and runs over any number of images that a kill cannot spoil.
+"""Beyond one machine: the scorer for Ray Data, and runs over any number of images that continue after a kill.
 
 The names are listed in ``__init__.pyi`` and load on first use: `Scorer` needs no Ray, `score` and `encoding_on_ray` do.
 """

@@ -1,4 +1,4 @@
-"""Encoding by the workers of a Ray cluster: for what takes a backbone or a network, and spends its time in it."""
+"""Encoding on the workers of a Ray cluster, for functions that spend their time in a network."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def columns_of(batch: Any) -> dict[str, Sequence[Any]]:
         return {name: batch.column(name).to_pylist() for name in batch.column_names}
     names = list(batch) if isinstance(batch, Mapping) else list(batch.columns)
     if not set(names) & set(READ[:-1]):
-        raise ValueError(f"a batch has {', '.join(names) or 'no columns'}; give one of {', '.join(READ[:-1])}")
+        raise ValueError(f"a batch has the columns {', '.join(names) or '(none)'}; give one of {', '.join(READ[:-1])}")
     return {name: batch[name] for name in names}
 
 

@@ -20,7 +20,7 @@ KEY = b"corel"
 
 
 class Counts(NamedTuple):
-    """How many images came to each end."""
+    """How many images got each verdict, or an error."""
 
     images: int = 0
     known: int = 0
@@ -63,7 +63,7 @@ class Manifest:
     part_size: int
 
     def difference(self, other: Manifest) -> str | None:
-        """Say in what another run differs; in the size of its parts it may."""
+        """Say how another run differs; another part size is allowed."""
         if (self.source, self.images) != (other.source, other.images):
             counts = f" ({self.images:,}, now {other.images:,})" if self.images != other.images else ""
             return f"of another list of images{counts}"

@@ -1,4 +1,4 @@
-"""Batches in, rows out: what one actor of a Ray cluster does, on the same road as `corel score`."""
+"""Batches in, rows out: what one actor of a Ray cluster does, by the same code as `corel score`."""
 
 from __future__ import annotations
 

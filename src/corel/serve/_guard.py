@@ -68,7 +68,8 @@ class Rules:
                 "or open this address in a browser and log in",
             )  # fmt: skip
         if by_cookie and not by_bearer and method not in SAFE_METHODS and "origin" not in headers:
-            raise Refused(HTTPStatus.FORBIDDEN, "origin", "a change by cookie needs an Origin; programs use the token")
+            why = "a change with a cookie needs an Origin header; programs send the token instead"
+            raise Refused(HTTPStatus.FORBIDDEN, "origin", why)
         if self._config.read_only and method not in SAFE_METHODS and path not in READING_POSTS:
             raise Refused(HTTPStatus.FORBIDDEN, "read-only", "this server was started with --read-only")
         return known
@@ -93,12 +94,12 @@ class Rules:
 
     def _check_site(self, headers: Headers, host: str) -> None:
         if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            raise Refused(HTTPStatus.FORBIDDEN, "site", "another site asked; open this address yourself")
+            raise Refused(HTTPStatus.FORBIDDEN, "site", "a page of another site sent this; open this address directly")
         given = headers.getlist("origin")
         wanted = self._config.origin if self._config.public_url else f"http://{host}"
         if given and given != [wanted]:
             raise Refused(
-                HTTPStatus.FORBIDDEN, "origin", "another origin asked; behind a proxy, start with --public-url"
+                HTTPStatus.FORBIDDEN, "origin", "another origin sent this; behind a proxy, start with --public-url"
             )
 
     def _by_bearer(self, headers: Headers) -> bool:
@@ -115,12 +116,12 @@ class Rules:
 
 
 def token_fits(config: Config, given: str) -> bool:
-    """Compare a token in a time that does not tell how much of it is right."""
+    """Compare a token in constant time."""
     return config.token is not None and hmac.compare_digest(given.encode("utf-8", "replace"), config.token.encode())
 
 
 def session(config: Config) -> str:
-    """Give the cookie's value: made of the token, but no way back to it; another token ends all sessions."""
+    """Give the cookie's value: a one-way hash of the token, so that a new token ends all sessions."""
     return hmac.new(config.token.encode(), b"corel session", hashlib.sha256).hexdigest() if config.token else ""
 
 

@@ -23,7 +23,7 @@ class Metrics:
         self.seconds = Histogram("corel_request_seconds", "Seconds until the answer is sent", ["route"], **common)
         self.batch_images = Histogram("corel_batch_images", "Images encoded together", buckets=BATCHES, **common)
         self.batch_requests = Histogram("corel_batch_requests", "Requests in a batch", buckets=BATCHES, **common)
-        self.images = Counter("corel_images", "Images by what became of them", ["outcome"], **common)
+        self.images = Counter("corel_images", "Images by outcome", ["outcome"], **common)
         self.rejections = Counter("corel_rejections", "Requests that were refused", ["reason"], **common)
         self.ready = Gauge("corel_ready", "Whether the encoder is loaded and the server is not stopping", **common)
 

@@ -68,7 +68,7 @@ class Worker(Generic[Item, Result]):
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Let the thread finish what it is at; wait for it for so long."""
+        """Let the thread finish its current job; wait at most this many seconds."""
         with self._changed:
             self._stopped = True
             self._changed.notify()

@@ -18,7 +18,7 @@ from corel.images import Skipped
 from corel.sorting._plan import How, Record
 
 WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP)
-NO_LINKS = "its place allows no hard links, without which a file there could be overwritten; sort into another disk"
+NO_LINKS = "its disk has no hard links, without which a file could be overwritten; sort into a folder on another disk"
 
 
 def carry_out(records: Sequence[Record]) -> list[Skipped]:

@@ -39,7 +39,7 @@ class TrainConfig:
     rows: Literal["auto", "measurements", "embeddings"] = _parameter(
         "auto", "what features are; embeddings get one length and a linear map; auto is embeddings for a rank above 16"
     )
-    eta: float = _parameter(2.0, "death time η that the connectivity loss asks of every bar")
+    eta: float = _parameter(2.0, "target death time η of the connectivity loss")
     p: float = _parameter(
         1.0, "norm of the latent space: 1, 2, inf or any real from 1 up; only 1 can be enrolled and scored"
     )
@@ -61,12 +61,16 @@ class TrainConfig:
     view_area: float = _parameter(
         0.2, "least area of a contrastive crop, as a share of the image, before its shape is drawn"
     )
-    temperature: float = _parameter(0.2, "of the contrastive loss: the lower, the more the nearest others count")
+    temperature: float = _parameter(
+        0.2, "temperature of the contrastive loss: at a low one the nearest others count more"
+    )
     projection: int = _parameter(256, "units between latents and contrastive loss; 0 compares the latents themselves")
     epochs: int = _parameter(50, "passes over the images")
-    learning_rate: float = _parameter(1e-3, "step size of Adam, the largest where it changes")
-    schedule: Literal["constant", "one-cycle"] = _parameter("constant", "how the step size goes; one-cycle up and down")
-    weight_decay: float = _parameter(0.0, "share of the weights, times the step size, that a step takes away")
+    learning_rate: float = _parameter(1e-3, "step size of Adam; with one-cycle the largest")
+    schedule: Literal["constant", "one-cycle"] = _parameter(
+        "constant", "schedule of the step size; one-cycle: up, then down"
+    )
+    weight_decay: float = _parameter(0.0, "each step shrinks the weights by this share times the step size")
     precision: Literal["auto", "float32", "bfloat16"] = _parameter(
         "auto", "type of the convolutions; auto is bfloat16 where the processor is fast at it"
     )

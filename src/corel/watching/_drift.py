@@ -1,4 +1,4 @@
-"""Do images still come as they were enrolled? A test of exchangeability that may be looked at all the time.
+"""Do images still come as they were enrolled? A test of exchangeability, valid at every moment.
 
 Each image is ranked among the calibration scores *and all images before it*, ties in random order. If all of these
 are exchangeable, the ranks are independent and uniform, whatever the scores are (Vovk, Nouretdinov and Gammerman 2003).

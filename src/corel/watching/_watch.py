@@ -53,7 +53,7 @@ class Watch:
         command: a program and its arguments, to be run for each stranger with the file's path as last argument.
         settle: seconds for which a file must be unchanged.
         photographs: look for blank, flat and noise frames.
-        level: of the alarm.
+        level: the probability of a false alarm, ever.
         seed: for the order of ties; default: random, and kept in the state.
 
     """

@@ -129,7 +129,7 @@ def test_connection_that_keeps_breaking_keeps_what_arrived(server: Server, tmp_p
 
 def test_wrong_checksum_is_never_kept_and_a_mirror_is_asked(server: Server, tmp_path: Path) -> None:
     server.files["official"], server.files["mirror"] = DATA[::-1], DATA
-    with pytest.raises(ConnectionError, match="what arrives has not the MD5"):
+    with pytest.raises(ConnectionError, match="the downloaded file does not have the MD5"):
         download(wanted(server, DATA, "official"), tmp_path, progress=False)
     assert list(tmp_path.iterdir()) == []
     path = download(wanted(server, DATA, "absent", "official", "mirror"), tmp_path, progress=False)

@@ -65,7 +65,7 @@ def _attempt(url: str, part: Path, wanted: Download, *, progress: bool) -> str |
             return None
         else:
             part.unlink()
-            reason = f"what arrives has not the MD5 {wanted.md5}"
+            reason = f"the downloaded file does not have the MD5 {wanted.md5}"
             if not inherited:
                 break
             inherited = False  # the part of an earlier run may have been at fault

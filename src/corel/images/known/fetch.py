@@ -11,7 +11,7 @@ from corel.images.known.registry import KNOWN, locate
 from corel.images.known.unpack import unpack
 
 _IMAGENET = (
-    "ImageNet has to be asked for: register at https://image-net.org/download-images, download "
+    "ImageNet needs an account: register at https://image-net.org/download-images, download "
     "ILSVRC2012_img_train.tar, ILSVRC2012_img_val.tar and ILSVRC2012_devkit_t12.tar.gz, and unpack them to "
     "{0}/imagenet/train/nXXXXXXXX (a folder for each tar in the first), {0}/imagenet/val and "
     "{0}/imagenet/ILSVRC2012_devkit_t12"

@@ -81,12 +81,18 @@ def _ground_truth(root: Path) -> dict[str, str]:
     truth, wnids = _numbers(folder / _GROUND_TRUTH), read_wnids(folder / "meta.mat")
     unknown = next((number for number in truth if number not in wnids), None)
     if unknown is not None:
-        raise ValueError(f"{folder / _GROUND_TRUTH} has the class {unknown}, which meta.mat beside it does not list")
+        raise ValueError(
+            f"{folder / _GROUND_TRUTH} has the class {unknown}, which meta.mat beside it does not list; unpack "
+            "ILSVRC2012_devkit_t12.tar.gz again"
+        )
     return {f"ILSVRC2012_val_{i:08d}.JPEG": wnids[number] for i, number in enumerate(truth, start=1)}
 
 
 def _numbers(path: Path) -> list[int]:
     lines = read_lines(path)
     if bad := next((line for line in lines if not (line.isascii() and line.isdigit() and len(line) < 10)), None):
-        raise ValueError(f"{path} has a line {bad[:40]!r}, where one class number an image is expected")
+        raise ValueError(
+            f"{path} has a line {bad[:40]!r}, where one class number per image is expected; unpack "
+            "ILSVRC2012_devkit_t12.tar.gz again"
+        )
     return [int(line) for line in lines]
