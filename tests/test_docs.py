@@ -120,7 +120,7 @@ def test_commands_in_the_text_exist(document: Path) -> None:
 def look_up(arguments: list[str]) -> None:
     """Find a command of `corel` and its options, whether or not the line has all that it needs to run."""
     command: Any = typer.main.get_command(app)
-    while arguments and hasattr(command, "commands"):
+    while arguments and not arguments[0].startswith("-") and hasattr(command, "commands"):
         command = command.commands[arguments.pop(0)]
     options = {name for parameter in command.params for name in parameter.opts} | {"--help"}
     assert {word for word in arguments if word.startswith("-")} <= options, command.name
