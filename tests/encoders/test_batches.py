@@ -14,12 +14,12 @@ IMAGES = np.random.default_rng(0).integers(0, 256, (256, 32, 32, 3), dtype=np.ui
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", [name for name in shipped() if name.startswith("tiny")])
-def test_shipped_encoders_give_the_same_bits_in_batches_of_1_2_7_and_256(name: str, threads: int) -> None:
+def test_shipped_encoders_give_the_same_bits_in_batches_of_any_size(name: str, threads: int) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     backbone = Backbone.load(name)
     whole = backbone.encode(IMAGES)
-    few = {1: range(0, 256, 37), 2: range(0, 256, 62), 7: range(3, 249, 60)}
+    few = {1: range(0, 256, 37), 2: range(0, 256, 62), 7: range(3, 249, 60), 16: [5, 200], 57: [11], 72: [100]}
     for size, starts in few.items():
         for start in starts:
             chosen = slice(start, start + size)
@@ -27,6 +27,15 @@ def test_shipped_encoders_give_the_same_bits_in_batches_of_1_2_7_and_256(name: s
     shuffled = np.random.default_rng(1).permutation(64)
     assert np.array_equal(backbone.encode(IMAGES[:64][shuffled]), whole[:64][shuffled])
     torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("items", "calls"), [(1, [8]), (16, [8, 8]), (64, [64]), (66, [64, 8])])
+def test_what_is_left_of_a_batch_is_hardly_padded(items: int, calls: list[int]) -> None:
+    backbone, seen = Backbone.load("tiny-imagenet-contrastive-16x10"), list[int]()
+    embed_batch = backbone.network.embed_batch
+    backbone.network.embed_batch = lambda block: (seen.append(len(block)), embed_batch(block))[1]  # type: ignore[method-assign, func-returns-value]
+    backbone.encode(IMAGES[:items])
+    assert seen == calls
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 31, 33])

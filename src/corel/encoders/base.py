@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -99,9 +99,15 @@ class Network(nn.Module, ABC):
         parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
         for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
             prepared = normalize(self.prepare(items[start : start + batch_size])).to(device)
-            blocks: Any = prepared.split(self.sizes[-1])  # type: ignore[no-untyped-call]
-            parts += map(self._embed_padded, blocks)
+            parts += map(self._embed_padded, self._blocks(prepared))
         return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+    def _blocks(self, prepared: Tensor) -> Iterator[Tensor]:
+        """Cut a batch into blocks of the largest size, and what is left into the smallest: less of it is padding."""
+        smallest, largest = self.sizes[0], self.sizes[-1]
+        blocks: Any = prepared.split(largest)  # type: ignore[no-untyped-call]
+        for block in blocks:
+            yield from [block] if len(block) == largest else block.split(smallest)
 
     def _embed_padded(self, block: Tensor) -> Embedding:
         """Run a batch at the next of the fixed `sizes`; what pads it is dropped."""
