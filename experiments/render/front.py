@@ -100,8 +100,8 @@ def _stock(records: Path) -> list[Row]:
     if not (records / "encoders.json").exists():
         return []
     found = results("encoders", records)
-    parts = [found.get(f"lite0 → {name}, m = {M}") for name in SHOWN]
-    aucs = [f"{part['methods'][DEFAULTS['lite0']]['auc']:.3f}" if part else "–" for part in parts]
+    parts = [found.get(f"lite0 → {name}") for name in SHOWN]
+    aucs = [f"{part['methods'][str(M)][DEFAULTS['lite0']]['auc']:.3f}" if part else "–" for part in parts]
     return [["a stock encoder, wrapped (EfficientNet-Lite0, trained with ImageNet's labels)", *aucs]]
 
 
