@@ -8,6 +8,7 @@ import torch
 
 from corel.backbone import Backbone, shipped
 from corel.encoders import Autoencoder, FeatureHead
+from corel.encoders.base import Embedding
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (256, 32, 32, 3), dtype=np.uint8)
 
@@ -30,10 +31,17 @@ def test_shipped_encoders_give_the_same_bits_in_batches_of_any_size(name: str, t
 
 
 @pytest.mark.parametrize(("items", "calls"), [(1, [8]), (16, [8, 8]), (64, [64]), (66, [64, 8])])
-def test_what_is_left_of_a_batch_is_hardly_padded(items: int, calls: list[int]) -> None:
+def test_what_is_left_of_a_batch_is_hardly_padded(
+    items: int, calls: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     backbone, seen = Backbone.load("tiny-imagenet-contrastive-16x10"), list[int]()
     embed_batch = backbone.network.embed_batch
-    backbone.network.embed_batch = lambda block: (seen.append(len(block)), embed_batch(block))[1]  # type: ignore[method-assign, func-returns-value]
+
+    def watched(prepared: torch.Tensor) -> Embedding:
+        seen.append(len(prepared))
+        return embed_batch(prepared)
+
+    monkeypatch.setattr(backbone.network, "embed_batch", watched)
     backbone.encode(IMAGES[:items])
     assert seen == calls
 
