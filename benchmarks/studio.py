@@ -32,8 +32,7 @@ RESULTS = Path(__file__).parent / "results"
 CLASSES, EXEMPLARS, PHOTOS = 300, 67, 16
 WHEN = "2026-01-01T00:00:00+00:00"
 WHEEL = 600  # pixels a turn
-# A root user has no sandbox, and a crash reporter would be no child of this process.
-FLAGS = ("--no-sandbox", "--disable-crashpad-for-testing", "--disable-crash-reporter")
+FLAGS = ("--no-sandbox", "--disable-gpu")  # a root user has no sandbox
 # The longest gap between two drawn frames while the list is scrolled, in milliseconds.
 WATCH = """() => { let last = performance.now(); window.longest = 0;
   const step = now => {
