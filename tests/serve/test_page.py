@@ -265,6 +265,18 @@ def test_a_class_is_shown_before_its_exemplars_are_compared(tab: Page, server: S
     forget(tab, server, "jade")
 
 
+def test_pictures_that_are_left_behind_are_not_waited_for(tab: Page, server: Server) -> None:
+    held: list[Route] = []
+    tab.route("**/v1/thumbnails*", lambda route: held.append(route))
+    tab.reload()
+    tab.wait_for_selector(".card img[src]", state="attached")
+    with tab.expect_event("requestfailed", lambda request: "/v1/thumbnails" in request.url):
+        tab.goto(f"{server.url}/#/recognize")
+    tab.unroute("**/v1/thumbnails*")
+    tab.goto(f"{server.url}/#/classes")
+    tab.wait_for_function("document.querySelector('.card img').naturalWidth > 0")
+
+
 def test_what_changed_meanwhile_is_decided_anew(tab: Page, server: Server) -> None:
     recognize(tab, [picture("blue", 1300)])
     assert verdicts(tab) == ["stranger"]

@@ -181,7 +181,11 @@ class Studio:
 
     def thumbnail(self, name: str, digest: str) -> bytes:
         """Give an exemplar's picture."""
-        found = self.gallery.exemplars(name, [digest]) if name in self.gallery.classes() else []
+        try:
+            found = self.gallery.exemplars(name, [digest])
+        except ValueError:
+            self.check_class(name)
+            raise
         if not found or not found[0].thumbnail:
             raise Refused(HTTPStatus.NOT_FOUND, "hash", "there is no picture of such an exemplar")
         return found[0].thumbnail

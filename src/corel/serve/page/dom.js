@@ -71,13 +71,24 @@ export const shortened = (name, most = 17) => {
   return letters.length > most ? [...letters.slice(0, most >> 2), "…", ...letters.slice((most >> 2) + 1 - most)].join("") : name;
 };
 
+// A picture is asked for while it is near the screen. One that leaves before it came is not waited for: a browser asks for
+// six things at a time, and whoever scrolls past a thousand pictures wants the next page before them.
+const sight = new IntersectionObserver(entries => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting && !target.complete) target.removeAttribute("src");
+    else if (isIntersecting && !target.hasAttribute("src")) target.src = target.dataset.src;
+  }
+}, { rootMargin: "400px" });
+
 /** A thumbnail of an exemplar, loaded when it comes into sight. */
 export function thumbnail(name, exemplar, settings = {}) {
   const where = new URLSearchParams({ name, hash: exemplar.hash });
-  return h("img", {
-    src: `/v1/thumbnails?${where}`, alt: exemplar.source ?? "", loading: "lazy", decoding: "async", draggable: false,
-    ...settings,
+  const image = h("img", {
+    "data-src": `/v1/thumbnails?${where}`, alt: exemplar.source ?? "", decoding: "async", draggable: false,
+    onload: () => sight.unobserve(image), ...settings,
   });
+  sight.observe(image);
+  return image;
 }
 
 /** Call `run` whenever an element comes into sight. */
