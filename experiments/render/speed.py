@@ -64,7 +64,8 @@ def targets() -> str:
     found, others, rows = read("persistence", BENCHMARKS)["results"], _on_other_machines(), []
     for each in found["targets"]:
         promised = f"{'≥' if each['unit'] == '×' else '≤'} {each['target']:g} {each['unit']}"
-        verdict, elsewhere = "met" if each["met"] else "**not met**", [other[each["what"]] for other in others.values()]
+        verdict = "met" if each["met"] else "**not met**"
+        elsewhere = [other.get(each["what"], "–") for other in others.values()]
         rows.append([each["what"], promised, f"{each['measured']:.1f} {each['unit']}", verdict, *elsewhere])
     step, scored = read("train_step", BENCHMARKS)["results"], read("scoring", BENCHMARKS)["results"]["ten_classes"]
     for what, measured, target in (
