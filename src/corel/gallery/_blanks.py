@@ -20,13 +20,13 @@ class BlankTest:
     """Tells blank, flat and noise frames from images, as far as a gallery's exemplars differ from such frames.
 
     Attributes:
-        exemplars: float32 ``[m, 4]``, by how much exemplars fail the limits; see `corel.images.measure_lacks`.
+        exemplars: float32 ``[m, 4]``, how far exemplars are from the limits; see `corel.images.measure_lacks`.
 
     """
 
     exemplars: NDArray[np.float32]
 
-    SAMPLE: ClassVar[int] = 400  # exemplars to look at: enough for the smallest share that the limits may stop
+    SAMPLE: ClassVar[int] = 400  # exemplars to look at, of which 1% are four
 
     @classmethod
     def of(cls, thumbnails: Iterable[bytes | None]) -> BlankTest:
@@ -42,7 +42,7 @@ class BlankTest:
         """Say which images ``[n, s, s, 3]`` show something or are like an exemplar; blank and noise frames do not."""
         shown = images.photographic(values)
         doubtful = np.flatnonzero(~shown)
-        if len(doubtful) and self.exemplars.any():
+        if len(doubtful) and (self.exemplars > 0).any():
             # By their thumbnails, as exemplars are: a large image loses detail on the way to one.
             lacks = _lacks(thumbnail(values[i]) for i in doubtful)
             shown[doubtful] = ~images.lack_more(lacks, self.exemplars)

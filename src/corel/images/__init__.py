@@ -9,10 +9,10 @@ from corel.images._listing import FileListing as FileListing
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
 from corel.images._photo import shorter_side as shorter_side
-from corel.images._photographs import lack_more as lack_more
 from corel.images._photographs import measure_lacks as measure_lacks
 from corel.images._photographs import measure_traits as measure_traits
 from corel.images._photographs import photographic as photographic
+from corel.images._plain_surfaces import lack_more as lack_more
 from corel.images._preparation import Interpolation as Interpolation
 from corel.images._preparation import Preparation as Preparation
 from corel.images._preparation import Rows as Rows

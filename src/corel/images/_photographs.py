@@ -20,9 +20,6 @@ SIZE = 32  # pixels a side at which an image is judged; larger ones are averaged
 SMALLEST = 24  # pixels a side, below which the limits were not measured and nothing is said
 BLOCK = 4  # pixels a side of the areas whose detail is compared
 
-OWN_RATE = 0.005  # share of images like the exemplars that limits set by these may stop
-SLIGHT = 0.1  # a lack that weighs little, even if others lack less
-
 Floats = NDArray[np.float32]
 
 
@@ -49,46 +46,20 @@ MOST = {"evenness": 0.871}
 
 def photographic(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Tell images ``[n, s, s, 3]`` of something from blank, flat and noise frames."""
-    return np.asarray(~measure_lacks(pixels).any(axis=1))
+    return np.asarray((measure_lacks(pixels) <= 0).all(axis=1))
 
 
 def measure_lacks(pixels: NDArray[np.uint8]) -> Floats:
-    """Measure by how much images ``[n, s, s, 3]`` fail each limit ``[n, 4]``.
+    """Measure how far images ``[n, s, s, 3]`` are from each limit ``[n, 4]``.
 
-    Zero where they pass, and one where a frame has no contrast, no agreement, no variation, or steps all alike.
+    At most zero where they pass; one where a frame has no contrast, no agreement, no variation, or steps all alike.
     """
     if min(pixels.shape[1:3], default=0) < SMALLEST:
         return np.zeros((len(pixels), len(LEAST) + len(MOST)), np.float32)
     traits = measure_traits(pixels)._asdict()
     lacks = [(limit - traits[name]) / limit for name, limit in LEAST.items()]
     lacks += [(traits[name] - limit) / (1 - limit) for name, limit in MOST.items()]
-    return np.asarray(np.maximum(np.stack(lacks, axis=1), 0))
-
-
-def lack_more(asked: Floats, exemplars: Floats) -> NDArray[np.bool_]:
-    """Tell which images ``[n, 4]`` lack more than a gallery's exemplars ``[m, 4]`` do, both as `measure_lacks` has it.
-
-    A limit that every exemplar passes holds for the images too. Exemplars that fail a limit, as plain surfaces do, set
-    limits of their own, by a conformal p-value that is at most `OWN_RATE` for this share of images like them. Where the
-    exemplars are too few for that, a limit that one of them fails is dropped.
-    """
-    failed = (exemplars > 0).any(axis=0)
-    beyond = (asked[:, ~failed] > 0).any(axis=1)
-    if failed.any() and OWN_RATE * (len(exemplars) + 1) >= 1:
-        beyond |= _lack_p_values(asked[:, failed], exemplars[:, failed]) <= OWN_RATE
-    return np.asarray(beyond)
-
-
-def _lack_p_values(asked: Floats, exemplars: Floats) -> NDArray[np.float64]:
-    """Share of exemplars and image that lack as much as the image, by the limit that each fails most.
-
-    What lacks by one limit is compared with what lacks by another in units of the usual lack: the mean of those that
-    fail. The image counts in it as an exemplar does, so it is exchangeable with them and the p-value is valid.
-    """
-    usual = (exemplars.sum(axis=0) + asked) / ((exemplars > 0).sum(axis=0) + (asked > 0)) + SLIGHT
-    own = (asked / usual).max(axis=1)
-    others = (exemplars / usual[:, None]).max(axis=2)
-    return np.asarray((1 + (others >= own[:, None]).sum(axis=1)) / (len(exemplars) + 1))
+    return np.stack(lacks, axis=1)
 
 
 def measure_traits(pixels: NDArray[np.uint8]) -> Traits:
