@@ -77,6 +77,24 @@ def test_where_the_likeliest_class_rules_an_image_out_the_class_that_is_left_com
     assert [row.name for row in rows_of(scores, [verdict], 0.05, every=True)] == ["wide", "tight"]
 
 
+def test_small_classes_are_explained_by_the_p_value_that_decided(tmp_path: Path) -> None:
+    """Six exemplars alone have no p-value below 1/7; with other small classes they rule an image out."""
+    with Gallery.open(tmp_path / "g", BACKBONE, create=True) as gallery:
+        for hue, (name, count) in enumerate({"red": 6, "green": 18, "blue": 17}.items()):
+            gallery.enroll(name, colored(hue, count, hue + 1))
+        new = colored(1, 1, 9)
+        found, scores = gallery.explain(new, "red"), gallery.score(new)
+        alone = gallery.explain(new, "red", rate=0.2)
+    red = scores.classes.index("red")
+    decided = scores.set_p_values(0.05)[0, red]
+    assert found.p_value == found.comparisons[0].p_value == decided <= 0.05 < 1 / 7 <= scores.p_values[0, red]
+    assert "red" not in found.verdict.classes
+    assert "of the members of all small classes fit no better" in str(found)
+    assert f"{decided:.4f}" in words_of(found, expert=True)
+    assert alone.p_value == scores.p_values[0, red]  # at 20% the class decides by itself
+    assert "red: at most 14% of its members fit no better" in str(alone)
+
+
 def test_only_the_expert_reads_of_branches_and_radii(gallery: Gallery) -> None:
     found = gallery.explain(colored(0, 1, 9), "red")
     assert not {"branch", "radius"} & words_of(found, expert=False)

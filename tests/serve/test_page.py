@@ -148,6 +148,8 @@ def test_photos_are_recognized_corrected_and_explained(tab: Page, server: Server
     why = tab.get_by_role("dialog")
     expect(why.get_by_role("heading", name="red")).to_be_visible(timeout=SLOW)
     expect(why.get_by_role("heading", name="green")).to_be_visible()
+    expect(why.get_by_text("likeliest, p")).to_be_visible()
+    expect(why.get_by_text("runner-up, p")).to_be_visible()
     assert why.locator(".voters img").count() > 0
     tab.keyboard.press("Escape")
 

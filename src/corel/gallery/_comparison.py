@@ -26,9 +26,10 @@ class Comparison:
         exemplars: the exemplars of the class.
         votes: float64 ``[m]``, what each exemplar adds to the likeness of the item; none is below zero.
         members: float64 ``[m]``, what all other exemplars together add to the likeness of each exemplar.
-        p_value: for "of this class".
+        p_value: for "of this class", as it decides whether the class is in the prediction set.
         role: "the likeliest" class, "the runner-up", the one "asked about", or "named by the verdict" where the
             likeliest is "ruled out".
+        shared: whether the class is too small for the rate, so that members of all small classes count for `p_value`.
 
     """
 
@@ -38,6 +39,7 @@ class Comparison:
     members: NDArray[np.float64]
     p_value: float
     role: str = "asked about"
+    shared: bool = False
 
     @property
     def total(self) -> float:
@@ -68,19 +70,30 @@ def compared_classes(scores: Scores, verdict: Verdict, name: str | None) -> dict
 
 
 def compare(
-    bank: ClassBank, row: NDArray[np.float32], index: int, exemplars: Sequence[Exemplar], p_value: float, role: str
+    bank: ClassBank,
+    row: NDArray[np.float32],
+    index: int,
+    exemplars: Sequence[Exemplar],
+    p_value: float,
+    role: str,
+    *,
+    shared: bool = False,
 ) -> Comparison:
     """Compare an item, whose compared row is ``[1, ...]``, with class `index` of a bank."""
     (votes,) = bank.votes(row, index)
     # A member is compared with one exemplar fewer than a new item, so its sum is divided by one fewer.
     members = bank.peer_likeness(bank.sizes - 1)[slice(*bank.offsets[index : index + 2])] - bank.least_likeness
-    return Comparison(exemplars[0].name, list(exemplars), votes, members, p_value, role)
+    return Comparison(exemplars[0].name, list(exemplars), votes, members, p_value, role, shared)
 
 
 def in_words(verdict: Verdict, comparisons: Sequence[Comparison]) -> list[str]:
     """Say the verdict, then for each class, and for all together, how the item compares with what is enrolled."""
-    lines = [f"{each.name}: at most {_share(each.p_value)} of its members fit no better." for each in comparisons]
+    lines = [f"{each.name}: at most {_share(each.p_value)} of {_members(each)} fit no better." for each in comparisons]
     return [f"Verdict: {verdict}", *lines, f"All classes: at most {_share(verdict.p_value)} of the exemplars do."]
+
+
+def _members(side: Comparison) -> str:
+    return "the members of all small classes" if side.shared else "its members"
 
 
 def _share(p_value: float) -> str:

@@ -27,8 +27,9 @@ def explained(
 ) -> Explanation:
     """Explain the one image of a batch from its content `value` and its scores."""
     bank, verdict = bank_for(kept.bank, batch.in_background), scores.decide(rate)[0]
+    p_values, shared = scores.set_p_values(rate)[0].tolist(), scores.calibration.sharing(rate).tolist()
     sides = tuple(
-        compare(bank, batch.rows, c, exemplars_of(kept, c), scores.p_values[0, c].item(), role)
+        compare(bank, batch.rows, c, exemplars_of(kept, c), p_values[c], role, shared=shared[c])
         for c, role in compared_classes(scores, verdict, name).items()
     )
     index = kept.names.index(sides[0].name)

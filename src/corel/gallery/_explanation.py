@@ -39,7 +39,7 @@ class Explanation:
         votes: per branch the count of exemplars within the radius and which they are, nearest first, with the
             share of the background within the same radius and what the branch adds to the score.
         score: higher is more like the class.
-        p_value: conformal.
+        p_value: for "of this class", as it decides whether the class is in the prediction set.
         verdict: what the gallery says about the item.
         comparisons: the item beside this class, and beside the likeliest other class if there is one.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from corel.oneclass._bank import allowed_rejections
 from corel.oneclass._checks import Latents, check_rate
@@ -86,16 +86,23 @@ class Calibration:
             rate: the share of wrong rejections to allow.
 
         """
-        check_rate(rate)
         result, like = np.array(p_values, float), np.asarray(likeness, float)
-        # The image is one more of its class: a class that it does not join is small up to one exemplar more.
-        pool = [own for own in self.own if allowed_rejections(rate, len(own) - 1) < 1]
-        members = np.sort(np.concatenate([*pool, np.empty(0)]))
-        for c, own in enumerate(self.own):
-            if allowed_rejections(rate, len(own)) < 1 and len(pool) > 1:
-                others = _no_higher(members, like[:, c]) - _no_higher(own, like[:, c])
-                result[:, c] = (1.0 + others + _no_higher(self.joined[c], like[:, c])) / (len(members) + 1)
+        members = np.sort(np.concatenate([*self._pool(rate), np.empty(0)]))
+        for c in np.flatnonzero(self.sharing(rate)).tolist():
+            others = _no_higher(members, like[:, c]) - _no_higher(self.own[c], like[:, c])
+            result[:, c] = (1.0 + others + _no_higher(self.joined[c], like[:, c])) / (len(members) + 1)
         return result
+
+    def sharing(self, rate: float) -> NDArray[np.bool_]:
+        """Tell which classes `[C]` are too small for `rate` and share one category with others."""
+        together = len(self._pool(rate)) > 1
+        return np.array([together and allowed_rejections(rate, len(own)) < 1 for own in self.own], bool)
+
+    def _pool(self, rate: float) -> list[Doubles]:
+        """Give the classes that share a category with the one that an image joins."""
+        check_rate(rate)
+        # The image is one more of its class: a class that it does not join is small up to one exemplar more.
+        return [own for own in self.own if allowed_rejections(rate, len(own) - 1) < 1]
 
 
 def exact_known(peers: Doubles, image: Doubles, mutual: Doubles, owners: Integers, like: Like) -> float:

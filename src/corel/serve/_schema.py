@@ -150,7 +150,7 @@ class Reasons(BaseModel):
 
     name: str
     score: float
-    p_value: float
+    p_value: float = Field(description="decides at a rate of 5%; classes too small for it share one category")
     exemplars: int
     voters: list[Voter] = Field(description="the most important first")
 

@@ -16,18 +16,24 @@ export async function explain(photo) {
   box.classList.add("wide");
   box.addEventListener("close", () => URL.revokeObjectURL(address));
   const found = await attempt(() => client.explain(photo.file, names));
-  if (found) columns.replaceChildren(...found.classes.map((reasons, i) => column(reasons, i ? "runner-up" : "likeliest")));
+  if (found) columns.replaceChildren(...found.classes.map((reasons, i) => column(reasons, ...decided(photo, i))));
   else box.close();
 }
 
-function column(reasons, role) {
+/** The role of a class, and the p-value that put it into the set or not at the rate of the slider. */
+function decided({ decision: { order, likeliest, p } }, place) {
+  const index = order[place];
+  return [index === likeliest ? "likeliest" : place ? "runner-up" : "named by the verdict", p[index]];
+}
+
+function column(reasons, role, p) {
   const strongest = reasons.voters[0]?.share ?? 1;
   const voters = reasons.voters.slice(0, SHOWN).map(voter => {
     const meter = h("meter", { min: 0, max: strongest, value: voter.share, "aria-label": "Weight" });
     return h("li", {}, thumbnail(reasons.name, voter), meter, h("span", { className: "file", title: voter.source }, shortened(fileName(voter.source), 13)));
   });
   return h("section", {}, h("h3", {}, reasons.name),
-    h("p", { className: "numbers" }, `${role}, p ${shownP(reasons.p_value)}`),
+    h("p", { className: "numbers" }, `${role}, p ${shownP(p)}`),
     h("p", {}, sentence(reasons)),
     h("ul", { className: "voters", "aria-label": `Exemplars of ${reasons.name}, the most important first` }, voters));
 }
