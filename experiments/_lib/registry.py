@@ -72,7 +72,7 @@ EXPERIMENTS = {
         Experiment("confidence", "a rate kept by one gallery, with a confidence", 5, BOTH),
         Experiment("selection", "strangers selected among many images", 5, BOTH),
         Experiment("photographs", "blank, flat and noise frames against real images", 3, DATA),
-        Experiment("plain", "blank frames against galleries of plain surfaces", 5, DATA),
+        Experiment("plain", "blank frames against galleries of plain surfaces", 3, DATA),
         Experiment("watch", "the alarm of `corel watch`: false alarms, delays", 8, DATA),
         Experiment("audit", "the audit: wrong exemplars, copies", 4, DATA),
         Experiment("branching", "Figure 4: 1, 16 and 32 branches", 20, BOTH),

@@ -19,6 +19,7 @@ COLUMNS = {
     f"{STOPPED} by the former rule": "former rule",
     "coverage": "coverage",
 }
+SIZES_SHOWN = (10, 30, 100, 400)  # of galleries of plain surfaces; the record has more
 
 
 def verdicts(records: Path = RESULTS) -> str:
@@ -70,7 +71,9 @@ def plain(records: Path = RESULTS) -> str:
     found = read("plain", records)["results"]
     names = [name for name in found[0] if name not in ("gallery of", "exemplars")]
     rows: list[Row] = [
-        [each["gallery of"], str(each["exemplars"]), *(f"{each[name]:.1%}" for name in names)] for each in found
+        [each["gallery of"], str(each["exemplars"]), *(f"{each[name]:.1%}" for name in names)]
+        for each in found
+        if each["exemplars"] in SIZES_SHOWN
     ]
     return markdown(["gallery of", "exemplars", *names], rows)
 
