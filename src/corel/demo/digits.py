@@ -1,4 +1,4 @@
-"""The first five minutes: train, compare, report and enroll, on images that need no download."""
+"""The demo on digits, which need no download: train with and without the loss, compare, report, enroll."""
 
 from __future__ import annotations
 

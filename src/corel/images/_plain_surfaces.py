@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from corel.images._photographs import LEAST, MOST
+
 RATE = 0.01  # share of images like the exemplars that may be stopped
-TRAITS = 4  # lacks of an image; each moved limit may stop an equal part of the share
+TRAITS = len(LEAST) + len(MOST)  # lacks of an image; each moved limit may stop an equal part of the share
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
