@@ -3,21 +3,23 @@
 ``python -m benchmarks.scale --photos DIR`` takes the first 20,000 JPEGs below DIR and writes ``results/scale.json``.
 All engines have two threads in total and take turns. Startup (imports, the cluster, compiled kernels) is measured
 apart: each engine scores 4,000 images and then all, and the speed is that of the difference; the fastest run of each
-counts. It also shows where the time of one process goes, stage by stage, and how far the stages overlap. ``--quick``
-makes a few JPEGs of its own, shows that everything runs and writes nothing.
+counts. It also shows where the time of one process goes, stage by stage, and how far the stages overlap: once they do,
+the cores themselves are the slowest part, and nothing is faster than the stages' core time divided by the cores.
+``--quick`` makes a few JPEGs of its own, shows that everything runs and writes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,7 +32,7 @@ from corel._io.regular import read_regular
 from corel._io.rows import arrow_table
 from corel.backbone import Backbone
 from corel.gallery import Gallery, rows_of
-from corel.images import Preparation
+from corel.images import Preparation, photographic
 from corel.images._convert import decode
 from corel.oneclass import compared_rows
 from measuring.record import record
@@ -38,7 +40,7 @@ from measuring.record import record
 IMAGES, FEW, THREADS, ROUNDS, LIMIT = 20_000, 4_000, 2, 2, 1.25
 CLASSES, EXEMPLARS, STAGE = 10, 120, 1024
 LARGE = 100  # photographs
-STAGES = ("read", "decode", "resize", "encode", "score", "decide", "write")
+STAGES = ("read", "decode", "resize", "blank test", "encode", "score", "decide", "write")
 RESULTS = Path(__file__).parent / "results"
 LOCAL, ONE, TWO, PLAIN = "one process", "Ray, 1 worker × 2 threads", "Ray, 2 workers × 1 thread", "plain script"
 # What somebody writes in an hour: one image after the other, the network in batches, distances by numpy.
@@ -65,6 +67,21 @@ print(time.perf_counter() - began)
 """
 
 
+class Took(NamedTuple):
+    """What a command took: seconds, and seconds of a core (of Ray's only the command itself, not its workers)."""
+
+    seconds: float
+    core: float
+
+
+def run_command(command: Sequence[str], stdin: IO[str] | None = None) -> Took:
+    """Run a command to its end."""
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdin=stdin, check=True, stdout=subprocess.DEVNULL)
+    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Took(seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
 def make_jpegs(folder: Path, count: int) -> list[str]:
     """Photographs of blurred noise, 64 × 64 pixels."""
     random, names = np.random.default_rng(0), []
@@ -83,30 +100,25 @@ def make_gallery(path: Path, names: Sequence[str]) -> None:
             gallery.enroll(f"class {i}", list(names[i * each : (i + 1) * each]))
 
 
-def run_corel(gallery: Path, names: Sequence[str], folder: Path, *options: str) -> float:
-    """Seconds of the command, with everything."""
+def run_corel(gallery: Path, names: Sequence[str], folder: Path, *options: str) -> Took:
+    """Run `corel score`, with everything."""
     listed, out = folder / "names.txt", Path(tempfile.mkdtemp(dir=folder)) / "rows"
     listed.write_text("\n".join(names))
     source = ["-"] if not options else [str(listed)]
     command = [sys.executable, "-m", "corel", "score", str(gallery), *source, "--quiet", "--out", str(out)]
-    began = time.perf_counter()
     with listed.open() as file:
-        extra = options or ("--format", "parquet")
-        subprocess.run([*command, *extra], stdin=file, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - began
+        return run_command([*command, *(options or ("--format", "parquet"))], file)
 
 
-def run_plain(gallery: Path, names: Sequence[str], folder: Path) -> float:
-    """Seconds of the plain script."""
+def run_plain(gallery: Path, names: Sequence[str], folder: Path) -> Took:
+    """Run the plain script."""
     listed, classes = folder / "names.txt", folder / "classes.npy"
     listed.write_text("\n".join(names))
     with Gallery.open(gallery) as opened:
         rows = np.stack([opened.compared(name) for name in opened.classes()])
     np.save(classes, rows / np.linalg.norm(rows, axis=2, keepdims=True))
     arguments = [str(listed), str(THREADS), str(classes), str(folder / "plain.csv")]
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", SCRIPT, *arguments], check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - began
+    return run_command([sys.executable, "-c", SCRIPT, *arguments])
 
 
 def measure_large(names: Sequence[str]) -> dict[str, float]:
@@ -130,9 +142,12 @@ def measure_large(names: Sequence[str]) -> dict[str, float]:
 def measure_engines(
     gallery: Path, names: Sequence[str], few: int, folder: Path, rounds: int
 ) -> dict[str, dict[str, float]]:
-    """Startup and images a second of each engine, and seconds of the whole command for few images and for all."""
+    """Startup and images a second of each engine, and seconds of the whole command for few images and for all.
+
+    Core milliseconds an image are those of engines that are one process.
+    """
     ray = ("--engine", "ray", "--part-size", str(min(2048, few // 2)))
-    engines: dict[str, Callable[[Sequence[str]], float]] = {
+    engines: dict[str, Callable[[Sequence[str]], Took]] = {
         LOCAL: lambda some: run_corel(gallery, some, folder),
         ONE: lambda some: run_corel(gallery, some, folder, *ray, "--workers", "1", "--threads", "2"),
         TWO: lambda some: run_corel(gallery, some, folder, *ray, "--workers", "2"),
@@ -141,9 +156,12 @@ def measure_engines(
     turns = [{name: (run(names[:few]), run(names)) for name, run in engines.items()} for _ in range(rounds)]
     found = {}
     for name in engines:
-        short, long = (min(turn[name][which] for turn in turns) for which in (0, 1))
+        short, long = (min(turn[name][which].seconds for turn in turns) for which in (0, 1))
         speed = (len(names) - few) / max(long - short, 1e-3)
         found[name] = {"images a second": speed, "startup": short - few / speed, "few": short, "all": long}
+        if name in (LOCAL, PLAIN):
+            less, more = (min(turn[name][which].core for turn in turns) for which in (0, 1))
+            found[name]["core ms an image"] = 1000 * (more - less) / (len(names) - few)
     return found
 
 
@@ -168,6 +186,7 @@ def measure_stages(gallery: Path, names: Sequence[str]) -> tuple[dict[str, float
         data = timed("read", lambda: [read_regular(Path(name)) for name in names])
         timed("decode", lambda: [Image.open(io.BytesIO(each)).convert("RGB").load() for each in data])
         pixels = np.stack(timed("decode and resize", lambda: [decode(each, how) for each in data]))
+        timed("blank test", lambda: photographic(pixels))
         embedded = timed("encode", lambda: opened.backbone.embed(pixels))
         rows = compared_rows(opened.method, embedded)
         scores = timed("score", lambda: opened.score_encoded(rows, names))
@@ -225,10 +244,9 @@ def overhead(engines: dict[str, dict[str, float]]) -> float:
 
 
 def overlap(engines: dict[str, dict[str, float]], stages: dict[str, float], alone: float) -> dict[str, float]:
-    """Milliseconds an image: of one process, of encoding alone, and of all stages on all cores without a pause."""
-    whole = 1000 / engines[LOCAL]["images a second"]
+    """Milliseconds an image: of one process, of a plain script, of encoding alone, and the least that is possible."""
     return {
-        "one process": whole,
+        **{name: 1000 / engines[name]["images a second"] for name in (LOCAL, PLAIN)},
         "encoding alone": alone,
         "all stages, cores never idle": sum(stages.values()) / THREADS,
     }

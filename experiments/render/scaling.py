@@ -37,11 +37,12 @@ def engines(document: dict[str, Any]) -> str:
     found, few = document["results"]["engines"], document["config"]["few"]
     rows = [
         [name, f"{each['images a second']:,.0f}", f"{found[LOCAL]['images a second'] / each['images a second']:.2f}×",
+         f"{each['core ms an image']:.2f}" if "core ms an image" in each else "–",
          f"{each['startup']:.1f} s", f"{each['few']:.1f} s", f"{each['all']:.1f} s"]
         for name, each in found.items()
     ]  # fmt: skip
     whole = [f"{count:,} images, startup included" for count in (few, document["config"]["images"])]
-    return markdown(["", "images a second", "time of one process", "startup", *whole], rows)
+    return markdown(["", "images a second", "time of one process", "core ms an image", "startup", *whole], rows)
 
 
 @drawn_from("scale")

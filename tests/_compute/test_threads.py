@@ -1,4 +1,4 @@
-"""Chunks of work in threads: in order, none twice, and errors reach the caller."""
+"""Work in threads: in order, none twice, and errors reach the caller."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from corel._compute.threads import run_chunks
+from corel._compute.threads import run_apart, run_chunks
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +38,48 @@ def test_an_error_in_any_chunk_reaches_the_caller() -> None:
 
     with pytest.raises(ValueError, match="chunk"):
         run_chunks(last_fails, 9, work=1e9)
+
+
+def test_items_apart_come_back_in_order_and_torch_has_one_thread_in_each() -> None:
+    def squared(number: int) -> tuple[int, int]:
+        return number * number, torch.get_num_threads()
+
+    assert run_apart(squared, range(20)) == [(number * number, 1) for number in range(20)]
+
+
+def test_at_most_as_many_items_run_at_a_time_as_torch_has_threads() -> None:
+    running, most, lock = 0, 0, threading.Lock()
+    three = threading.Barrier(3, timeout=60)  # which passes only if three items run at the same time
+
+    def watched(_: int) -> None:
+        nonlocal running, most
+        with lock:
+            running, most = running + 1, max(most, running + 1)
+        three.wait()
+        with lock:
+            running -= 1
+
+    run_apart(watched, range(9))
+    assert most == 3
+
+
+def test_other_threads_keep_their_number_of_threads() -> None:
+    run_apart(abs, range(3))
+    found: list[int] = []
+    fresh = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
+    fresh.start()
+    fresh.join()
+    assert [*found, torch.get_num_threads()] == [3, 3]
+
+
+def test_with_one_thread_items_run_in_the_callers() -> None:
+    torch.set_num_threads(1)
+    assert run_apart(lambda _: threading.get_ident(), range(3)) == [threading.get_ident()] * 3
+
+
+def test_an_error_apart_reaches_the_caller() -> None:
+    def failing(number: int) -> None:
+        raise RuntimeError(f"item {number}")
+
+    with pytest.raises(RuntimeError, match="item 0"):
+        run_apart(failing, range(3))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
 import torch
@@ -13,11 +15,20 @@ from corel.encoders.base import Embedding
 IMAGES = np.random.default_rng(0).integers(0, 256, (256, 32, 32, 3), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", [name for name in shipped() if name.startswith("tiny")])
-def test_shipped_encoders_give_the_same_bits_in_batches_of_any_size(name: str, threads: int) -> None:
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    """Sets the number of torch's threads, and restores it."""
     before = torch.get_num_threads()
-    torch.set_num_threads(threads)
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("name", [name for name in shipped() if name.startswith("tiny")])
+def test_shipped_encoders_give_the_same_bits_in_batches_of_any_size(
+    name: str, count: int, threads: Callable[[int], None]
+) -> None:
+    threads(count)
     backbone = Backbone.load(name)
     whole = backbone.encode(IMAGES)
     few = {1: range(0, 256, 37), 2: range(0, 256, 62), 7: range(3, 249, 60), 16: [5, 200], 57: [11], 72: [100]}
@@ -27,10 +38,34 @@ def test_shipped_encoders_give_the_same_bits_in_batches_of_any_size(name: str, t
             assert np.array_equal(backbone.encode(IMAGES[chosen]), whole[chosen]), (size, start)
     shuffled = np.random.default_rng(1).permutation(64)
     assert np.array_equal(backbone.encode(IMAGES[:64][shuffled]), whole[:64][shuffled])
-    torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize(("items", "calls"), [(1, [8]), (16, [8, 8]), (64, [64]), (66, [64, 8])])
+def test_shipped_encoders_give_the_same_bits_with_any_number_of_threads(threads: Callable[[int], None]) -> None:
+    backbone, found = Backbone.load(), []
+    for count in (1, 2, 5):
+        threads(count)
+        found.append(backbone.embed(IMAGES[:75]))
+    for each in found[1:]:
+        assert np.array_equal(each.latents, found[0].latents)
+        assert np.array_equal(each.features, found[0].features)
+
+
+def test_blocks_run_with_one_thread_each(threads: Callable[[int], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    threads(3)
+    backbone, seen = Backbone.load(), list[tuple[int, bool]]()
+    embed_batch = backbone.network.embed_batch
+
+    def watched(prepared: torch.Tensor) -> Embedding:
+        seen.append((torch.get_num_threads(), torch.is_grad_enabled()))
+        return embed_batch(prepared)
+
+    monkeypatch.setattr(backbone.network, "embed_batch", watched)
+    backbone.encode(IMAGES[:75])
+    assert seen == [(1, False)] * 4
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.parametrize(("items", "calls"), [(1, [8]), (16, [8, 8]), (32, [32]), (34, [8, 32])])
 def test_what_is_left_of_a_batch_is_hardly_padded(
     items: int, calls: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,7 +78,7 @@ def test_what_is_left_of_a_batch_is_hardly_padded(
 
     monkeypatch.setattr(backbone.network, "embed_batch", watched)
     backbone.encode(IMAGES[:items])
-    assert seen == calls
+    assert sorted(seen) == calls
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 31, 33])

@@ -1,6 +1,7 @@
-"""A small pool of threads for kernels that release the GIL; no threading layer of numba's is involved.
+"""Pools of threads for work that releases the GIL: numba's kernels, and networks in torch.
 
-numba's own layers abort when two Python threads enter at once (workqueue) or when the process forks afterwards (omp).
+No threading layer of numba's is involved: they abort when two Python threads enter at once (workqueue) or when the
+process forks afterwards (omp).
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
 from typing import TypeVar
 
 import torch
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -45,6 +48,42 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="corel")
 
 
-# A forked child inherits the pool object but none of its threads: it must make its own.
+def run_apart(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Call ``work(item)`` for each item, as many at a time as torch has threads; inside a call torch has one thread.
+
+    If torch's threads shared each operation instead, they would wait for each other at its end. Whoever waits spins,
+    on a core that could decode an image. And the order in which a kernel sums may depend on the number of threads.
+    """
+    threads = torch.get_num_threads()
+    if threads == 1:
+        return list(map(work, items))
+    try:
+        return list(_workers(threads).map(work, items))
+    except RuntimeError as error:
+        if "schedule" not in str(error):
+            raise
+        return list(map(work, items))  # the main thread has ended, and with it every pool
+
+
+@functools.lru_cache(maxsize=4)
+def _workers(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, "corel-apart", _use_one_thread)
+
+
+def _use_one_thread() -> None:
+    """Give torch one thread inside this thread; threads to come get the number that they would have had."""
+    others = torch.get_num_threads()
+    torch.set_num_threads(1)
+    restoring = Thread(target=torch.set_num_threads, args=(others,))
+    restoring.start()
+    restoring.join()
+
+
+def _forget_pools() -> None:
+    _pool.cache_clear()
+    _workers.cache_clear()
+
+
+# A forked child inherits the pool objects but none of their threads: it must make its own.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_forget_pools)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
+from corel._compute.threads import run_apart
 from corel._terminal import track
 
 BACKGROUND = 4000  # latents of unlabeled items that a backbone keeps, to compare with
@@ -42,12 +43,15 @@ class Network(nn.Module, ABC):
         sizes: how many items an encoder call may have, ascending. Kernels choose their order of summation by the size
             of a batch; with few sizes a latent does not depend on its batch. 32 is as fast as any on a CPU, and 8
             keeps a single image cheap.
+        apart: whether a CPU runs several calls at a time, with one thread each. That takes more memory, and then a
+            latent does not depend on the number of threads either.
 
     """
 
     half_weights: ClassVar[bool] = False
     own_features: ClassVar[bool] = False
     sizes: ClassVar[tuple[int, ...]] = (8, 32)
+    apart: ClassVar[bool] = True
 
     architecture: dict[str, int]
     encoder: nn.Module
@@ -90,8 +94,8 @@ class Network(nn.Module, ABC):
     ) -> Embedding:
         """Embed any number of items in batches, in float32 whatever the training used; the result is on the CPU.
 
-        On one machine and number of threads a latent is the same to the last bit, whatever is encoded beside it.
-        `normalize` is applied to what `prepare` gives.
+        On one machine a latent is the same to the last bit, whatever is encoded beside it. Where blocks run `apart`,
+        that holds for any number of threads. `normalize` is applied to what `prepare` gives.
         """
         device = next(chain(self.parameters(), self.buffers())).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
@@ -99,7 +103,8 @@ class Network(nn.Module, ABC):
         parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
         for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
             prepared = normalize(self.prepare(items[start : start + batch_size])).to(device)
-            parts += map(self._embed_padded, self._blocks(prepared))
+            each_of = run_apart if self.apart and device.type == "cpu" else map
+            parts += each_of(self._embed_padded, self._blocks(prepared))
         return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
     def _blocks(self, prepared: Tensor) -> Iterator[Tensor]:
@@ -109,6 +114,7 @@ class Network(nn.Module, ABC):
         for block in blocks:
             yield from [block] if len(block) == largest else block.split(smallest)
 
+    @torch.no_grad()  # which holds for one thread
     def _embed_padded(self, block: Tensor) -> Embedding:
         """Run a batch at the next of the fixed `sizes`; what pads it is dropped."""
         size = next(size for size in self.sizes if size >= len(block))

@@ -27,6 +27,8 @@ class Pretrained(Network):
     The graph is part of the state, as bytes: a backbone's file and digest hold all of the encoder.
     """
 
+    apart = False  # a block of large images may take a gigabyte, and the threads of onnxruntime wait without spinning
+
     graph: Tensor
 
     def __init__(self, branches: int, branch_dim: int, image_size: int, graph_bytes: int, head: int = 0) -> None:

@@ -28,7 +28,6 @@ class ResidualNetwork(Network):
 
     half_weights = True
     own_features = True
-    sizes = (8, 64)  # 64 images and what a layer makes of them stay in the cache
 
     def __init__(
         self, branches: int = 16, branch_dim: int = 10, width: int = 32, channels: int = 3, image_size: int = 32

@@ -13,12 +13,13 @@ and give an empty one a score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._compute.blas import one_thread_products
 from corel._compute.jit import jit, subkernel
 from corel._compute.threads import run_chunks
 from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, Standing, Window
@@ -29,7 +30,7 @@ PRIOR = 1.0  # s
 
 UNIT = 1 << 30  # the largest weight; weights are integers, so that their sums know no order
 RESOLUTION = 128  # steps per temperature at which the exponential is tabulated
-CELLS = 1 << 21  # products held at once: 8 MB
+CELLS = 1 << 21  # products that a thread holds at once: 8 MB
 
 
 def window(length: int) -> Window:
@@ -53,24 +54,23 @@ def constant(sizes: Integers) -> Doubles:
 def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
     """As `_cpu.mass`, of unit vectors `[n, 1, F]`."""
     masses = np.empty((len(points), 1), np.int64)
-    for rows, products in _products(points, columns):
-        _over_rows(_mass_rows, products, window, masses[rows])
+    _over_products(points, columns, lambda rows, products: _mass_rows(products, window, masses[rows]))
     return masses
 
 
 def mass_peers(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
     """As `_cpu.mass_peers`."""
     masses = np.empty((1, len(points)), np.int64)
-    for rows, products in _products(points, columns):
-        _over_rows(_peer_rows, products, window, rows.start, masses[0, rows])
+    _over_products(points, columns, lambda rows, products: _peer_rows(products, window, rows.start, masses[0, rows]))
     return masses
 
 
 def score(points: Points, scales: Doubles, classes: Classes) -> Doubles:
     """As `_cpu.score`."""
     scores = np.empty((len(points), len(classes.offsets) - 1))
-    for rows, products in _products(points, classes.exemplars):
-        _over_rows(_score_rows, products, scales[rows], classes, scores[rows])
+    _over_products(
+        points, classes.exemplars, lambda rows, products: _score_rows(products, scales[rows], classes, scores[rows])
+    )
     return scores
 
 
@@ -79,23 +79,27 @@ def rank(points: Points, scales: Doubles, classes: Classes, standing: Standing) 
     shape = (len(points), len(classes.offsets) - 1)
     ranks = Ranks(np.empty(shape), np.empty(shape, np.int64), np.empty(shape, np.int64))
     others = Standing(standing.masses[0].astype(np.float64), standing.scales[0])
-    for rows, products in _products(points, classes.exemplars):
-        _over_rows(_rank_rows, products, scales[rows], classes, others, ranks.rows(rows))
+    _over_products(
+        points,
+        classes.exemplars,
+        lambda rows, products: _rank_rows(products, scales[rows], classes, others, ranks.rows(rows)),
+    )
     return ranks
 
 
-def _products(points: Points, columns: Points) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Row slices and the products `[rows, M]` of their points with the exemplars."""
-    count = columns.shape[2]
+def _over_products(points: Points, columns: Points, kernel: Callable[[slice, NDArray[np.float32]], None]) -> None:
+    """Multiply points with the exemplars, and give a kernel the products `[rows, M]` of some rows at a time."""
+    features, count = columns.shape[1:]
     step = max(16, CELLS // max(1, count))
-    held = np.empty((min(step, len(points)), count), np.float32)
-    for start in range(0, len(points), step):
-        rows = slice(start, min(start + step, len(points)))
-        yield rows, np.matmul(points[rows, 0], columns[0], out=held[: rows.stop - start])
 
+    def some(start: int, stop: int) -> None:
+        held = np.empty((min(step, stop - start), count), np.float32)
+        for first in range(start, stop, step):
+            rows = slice(first, min(first + step, stop))
+            kernel(rows, np.matmul(points[rows, 0], columns[0], out=held[: rows.stop - first]))
 
-def _over_rows(kernel: Callable[..., None], products: NDArray[np.float32], *arguments: object) -> None:
-    run_chunks(lambda start, stop: kernel(start, stop, products, *arguments), len(products), work=2.0 * products.size)
+    with one_thread_products():
+        run_chunks(some, len(points), work=(2 + features / 16) * len(points) * count)
 
 
 @cache
@@ -122,41 +126,39 @@ def _sum(weights: Integers) -> np.int64:
 
 
 @jit
-def _mass_rows(start: int, stop: int, products: Points, window: Window, masses: Integers) -> None:
+def _mass_rows(products: Points, window: Window, masses: Integers) -> None:
     weights = np.empty(products.shape[1], np.int32)
-    for t in range(start, stop):
+    for t in range(len(products)):
         _weigh(products[t], window, weights)
         masses[t, 0] = _sum(weights)
 
 
 @jit
-def _peer_rows(start: int, stop: int, products: Points, window: Window, first: int, masses: Integers) -> None:
+def _peer_rows(products: Points, window: Window, first: int, masses: Integers) -> None:
     """``masses[t]``: what all exemplars but number ``first + t`` weigh from that one."""
     weights = np.empty(products.shape[1], np.int32)
-    for t in range(start, stop):
+    for t in range(len(products)):
         _weigh(products[t], window, weights)
         masses[t] = _sum(weights) - weights[first + t]
 
 
 @jit
-def _score_rows(start: int, stop: int, products: Points, scales: Doubles, classes: Classes, scores: Doubles) -> None:
+def _score_rows(products: Points, scales: Doubles, classes: Classes, scores: Doubles) -> None:
     offsets, weights = classes.offsets, np.empty(products.shape[1], np.int32)
-    for t in range(start, stop):
+    for t in range(len(products)):
         _weigh(products[t], classes.window, weights)
         for c in range(len(offsets) - 1):
             scores[t, c] = math.log(1.0 + float(_sum(weights[offsets[c] : offsets[c + 1]])) * scales[t, 0])
 
 
 @jit
-def _rank_rows(
-    start: int, stop: int, products: Points, scales: Doubles, classes: Classes, others: Standing, ranks: Ranks
-) -> None:
+def _rank_rows(products: Points, scales: Doubles, classes: Classes, others: Standing, ranks: Ranks) -> None:
     """Put each point in each class's bag and count the exemplars that then score below it, or the same.
 
     Compared is what the logarithms of scores are taken of. The masses are doubles that hold integers: exact.
     """
     offsets, weights = classes.offsets, np.empty(products.shape[1], np.int32)
-    for t in range(start, stop):
+    for t in range(len(products)):
         _weigh(products[t], classes.window, weights)
         for c in range(len(offsets) - 1):
             first, last = offsets[c], offsets[c + 1]

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._compute.blas import one_thread_products
 from corel._compute.jit import jit
+from corel._compute.threads import run_chunks
 from corel.oneclass._kernel import Doubles, Points
 
 # Chosen on folds of train splits by `python -m experiments cosine_folds`, as is the temperature. Ledoit and Wolf's
@@ -60,7 +62,13 @@ class Whitening(NamedTuple):
     def units(self, features: Points) -> NDArray[np.float32]:
         """Unit vectors `[n, F]` of features `[n, F]`; what is exactly the mean has no direction and becomes zeros."""
         units = np.empty(features.shape, np.float32)
-        _normalize(_steps(features, self.mean, self.deviation) @ self.matrix, float(self.length), units)
+
+        def some(start: int, stop: int) -> None:
+            steps = _steps(features[start:stop], self.mean, self.deviation)
+            _normalize(steps @ self.matrix, float(self.length), units[start:stop])
+
+        with one_thread_products():
+            run_chunks(some, len(features), work=features.size * (4 + len(self.mean) / 8))
         return units
 
 
