@@ -18,7 +18,7 @@ from PIL import Image, features
 from torch.utils.data import TensorDataset
 
 from corel import images
-from corel.images import Batch, Preparation, Rows, Skipped, one_ahead, stream
+from corel.images import Batch, Preparation, Rows, Skipped, in_turn, one_ahead, stream
 
 from .conftest import Paint
 
@@ -215,6 +215,30 @@ def test_an_error_while_decoding_reaches_the_consumer() -> None:
     assert next(items) == 1
     with pytest.raises(OSError, match="bad sector"):
         next(items)
+
+
+def test_two_items_are_worked_on_at_a_time_and_come_in_order() -> None:
+    two, begun = threading.Barrier(2, timeout=60), list[int]()  # which passes only if two items run at the same time
+
+    def squared(number: int) -> int:
+        begun.append(number)
+        two.wait()
+        return number * number
+
+    results = in_turn(squared, iter(range(6)), at_once=2)
+    assert next(results) == 0
+    assert sorted(begun) == [0, 1]  # no more before the next is asked for
+    assert list(results) == [1, 4, 9, 16, 25]
+
+
+def test_an_error_in_one_item_comes_in_its_turn() -> None:
+    def inverse(number: int) -> float:
+        return 1 / number
+
+    results = in_turn(inverse, [1, 2, 0, 4], at_once=2)
+    assert [next(results), next(results)] == [1, 0.5]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
 
 
 def test_encoded_items_are_read_in_batches_and_none_need_be_readable() -> None:

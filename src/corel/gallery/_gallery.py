@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -281,7 +281,8 @@ class Gallery:
         """
         kept = self._bank()
         batches = self._stream(images, "scoring", strict=strict, progress=progress)
-        for batch in sources.one_ahead(self._embedded(batches, photographs=photographs)):
+        embedded = sources.in_turn(self._embedding(photographs=photographs), batches, self._at_once)
+        for batch in sources.one_ahead(embedded):
             yield self._scored(kept, batch, held_out)
 
     def score_encoded(self, rows: NDArray[np.float32], names: Sequence[str]) -> Scores:
@@ -356,7 +357,7 @@ class Gallery:
         if count != 1:
             raise ValueError(f"one image or vector is explained at a time, got {count}")
         (batch,), kept = batches, self._bank()
-        (embedded,) = self._embedded(batches, photographs=True)
+        embedded = self._embedding(photographs=True)(batch)
         scores = self._scored(kept, embedded)
         return explained(kept, scores, batch.values[0], embedded, name, rate, self._exemplars_of)
 
@@ -371,17 +372,25 @@ class Gallery:
         how = self.backbone.preparation
         return sources.stream(images, how, strict=strict, progress=progress, description=description)
 
-    def _embedded(self, batches: Iterable[sources.Batch], *, photographs: bool) -> Iterator[Embedded]:
-        """Encode batches, and let go of their images."""
+    def _embedding(self, *, photographs: bool) -> Callable[[sources.Batch], Embedded]:
+        """Give the function that encodes a batch, and keeps nothing of its images."""
         from corel.oneclass import compared_rows
 
         method = self.method
-        for batch in batches:
+
+        def embedded(batch: sources.Batch) -> Embedded:
             hashes = [sources.content_hash(value).hex() for value in batch.values]
             shown = self._photographic(batch.values) if photographs else None
             rows = compared_rows(method, self.backbone.embed(batch.values, views=self.views))
             same = in_background(self.backbone, hashes)
-            yield Embedded(batch.names, hashes, rows, batch.skipped, shown, same)
+            return Embedded(batch.names, hashes, rows, batch.skipped, shown, same)
+
+        return embedded
+
+    @property
+    def _at_once(self) -> int:
+        """How many batches are encoded at a time: the last blocks of one leave threads to the first of the next."""
+        return 2 if self.backbone.network.apart else 1
 
     def _scored(self, kept: Kept, batch: Embedded, held_out: int = 0) -> Scores:
         return scored(kept, batch, self._store.holders(batch.hashes), held_out)

@@ -1,5 +1,7 @@
 """Image sources: `open` reads one into memory, `stream` reads it batch by batch, both from anything a person holds."""
 
+from corel.images._ahead import in_turn as in_turn
+from corel.images._ahead import one_ahead as one_ahead
 from corel.images._find import find_files as find_files
 from corel.images._find import has_test_split as has_test_split
 from corel.images._formats import is_picture as is_picture
@@ -22,7 +24,6 @@ from corel.images._set import ImageSet as ImageSet
 from corel.images._set import Skipped as Skipped
 from corel.images._stream import Batch as Batch
 from corel.images._stream import Stream as Stream
-from corel.images._stream import one_ahead as one_ahead
 from corel.images._stream import stream as stream
 from corel.images._tiff import check_tiff as check_tiff
 from corel.images._user_folders import data_folder as data_folder
@@ -34,6 +35,6 @@ from corel.images._views import views_of as views_of
 __all__ = [
     "VIEWS", "WHOLE", "Batch", "EmptySourceError", "EncodedListing", "FileListing", "ImageSet", "Interpolation",
     "Preparation", "Rows", "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files",
-    "from_document", "has_test_split", "is_picture", "one_ahead", "open", "read_photo", "shorter_side", "stream",
-    "views_of",
+    "from_document", "has_test_split", "in_turn", "is_picture", "one_ahead", "open", "read_photo", "shorter_side",
+    "stream", "views_of",
 ]  # fmt: skip

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 
 from corel._errors import ArgumentError
 from corel._terminal import progress_bar
+from corel.images._ahead import one_ahead
 from corel.images._datasets import DatasetListing, label_numbers
 from corel.images._find import find
 from corel.images._listing import EncodedListing, FileListing, Listing, list_files, refuse
@@ -137,33 +136,6 @@ def stream(
     if not isinstance(listing, EncodedListing):
         batches = _checked(batches, listing.source)
     return Stream(batches, listing.source, len(listing), shown, listing.classes)
-
-
-def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Compute each item in a thread while the one before it is in use.
-
-    The thread is a daemon: an interrupted program does not wait for a read that blocks.
-    """
-    coming = _begun(items)
-    while (found := coming.result()) is not _END:
-        coming = _begun(items)
-        yield found
-
-
-_END = object()
-
-
-def _begun(items: Iterator[Any]) -> Future[Any]:
-    future: Future[Any] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(next(items, _END))
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=work, daemon=True, name="corel-reading").start()
-    return future
 
 
 def _all_labeled(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
