@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -100,10 +100,10 @@ class Network(nn.Module, ABC):
         device = next(chain(self.parameters(), self.buffers())).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
         width = self.architecture["branches"] * self.architecture["branch_dim"]
+        each_of: Callable[..., Iterable[Embedding]] = run_apart if self.apart and device.type == "cpu" else map
         parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
         for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
             prepared = normalize(self.prepare(items[start : start + batch_size])).to(device)
-            each_of = run_apart if self.apart and device.type == "cpu" else map
             parts += each_of(self._embed_padded, self._blocks(prepared))
         return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
