@@ -2,9 +2,9 @@
 
 The data folder holds CIFAR-10 and CIFAR-100 as `corel data fetch` lays them out, and in folders of photos, one folder a
 class: ``imagenette/train`` and ``val``, ``clothing/train``, ``validation`` and ``test``, ``mini-imagenet/train``.
-Lite0's background is mini-ImageNet without Imagenette's classes: neither background comes from an evaluated set.
-What is kept of Lite0 are the vectors of two layers, each at length 1; as a backbone it is `Backbone.wrap` of those that
-`corel backbone wrap` takes, which whitens them.
+Lite0's background are photos of another set: mini-ImageNet without Imagenette's classes, or Tiny-ImageNet shrunk to 32
+pixels, the side of CIFAR's images (encoder_folds.json has others). What is kept of Lite0 are the vectors of two layers,
+each at length 1; as a backbone it is `Backbone.wrap` of what `corel backbone wrap` takes of them, which whitens it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from corel import images
 from corel.backbone import Backbone
 from corel.encoders.base import Embedding
-from corel.encoders.stock import Wrapping
+from corel.encoders.stock import CLASSIFIER, Wrapping, classifier_weighting, lite0_classifier
 from corel.encoders.vectors import Vectors
 from corel.encoders.whitening import Whitened
 from corel.encoders.wrapping import find_encoder
@@ -38,9 +38,15 @@ FOLDERS: dict[str, dict[str, tuple[str, ...]]] = {
     "imagenette": {"train": ("train",), "test": ("val",)},
     "clothing": {"train": ("train",), "test": ("validation", "test")},
 }
-BACKGROUND = 50  # photos of each of mini-ImageNet's classes
+SMALL = 32  # pixels: the side of CIFAR's images, and of every image that `corel.images.open` opens by default
+BACKGROUNDS = {"mini-ImageNet": 50, "mini-ImageNet at 32 pixels": 50, "Tiny-ImageNet at 32 pixels": 25}  # of each class
+BACKGROUND = {  # chosen on folds of CIFAR-10's and clothing's train images, by encoder_folds.json
+    "cifar10": "Tiny-ImageNet at 32 pixels", "cifar100": "Tiny-ImageNet at 32 pixels",
+    "clothing": "mini-ImageNet", "imagenette": "mini-ImageNet",
+}  # fmt: skip
 LAYERS = {"late": slice(0, 1280), "middle": slice(1280, 1392)}  # of Lite0, joined in this order
-CHOSEN = ("late",)  # what `corel backbone wrap lite0` takes, by encoder_folds.json
+WEIGHTED, PLAIN = "weighted", "late"  # what `corel backbone wrap lite0` takes, and the network's own pooled output
+SHARES = {WEIGHTED: CLASSIFIER, "weighted by a quarter": CLASSIFIER / 4, "weighted fourfold": CLASSIFIER * 4}
 # Imagenette's classes that mini-ImageNet may have too.
 SEEN = frozenset(
     {
@@ -55,11 +61,12 @@ Labels: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A split: what a backbone makes of it, what nearest neighbors compare, and the labels."""
+    """A split: what a backbone makes of it, what it is given, the network's own output, and the labels."""
 
     latents: Rows
     features: Rows
     raw: Rows
+    plain: Rows
     labels: Labels
 
 
@@ -67,16 +74,18 @@ def load(encoder: str, dataset: str, data: Path, runs: Path) -> Backbone:
     """The shipped default, or Lite0 at the size for a dataset, on its vectors of the background."""
     if encoder == "shipped":
         return Backbone.load()
-    return Backbone.wrap("vectors", background(dataset, data, runs))
+    return Backbone.wrap("vectors", background(BACKGROUND[dataset], SIZES[dataset], data, runs))
 
 
-def background(dataset: str, data: Path, runs: Path, layers: Sequence[str] = CHOSEN) -> Rows:
-    """Lite0's own vectors of the background, at the size for a dataset."""
-    name, photos = f"background-{BACKGROUND}", partial(_background_photos, data)
-    return _joined(_kept("lite0", SIZES[dataset], name, photos, data, runs)[0], layers)
+def background(name: str, size: int, data: Path, runs: Path, layers: Sequence[str] = (WEIGHTED,)) -> Rows:
+    """Lite0's own vectors of a background, at the size of its input."""
+    kept = f"background-{BACKGROUNDS[name]}" if name == "mini-ImageNet" else name.replace(" ", "-")
+    return _joined(_kept("lite0", size, kept, partial(_background_photos, name, data), data, runs)[0], layers)
 
 
-def vectors(dataset: str, part: str, data: Path, runs: Path, layers: Sequence[str] = CHOSEN) -> tuple[Rows, Labels]:
+def vectors(
+    dataset: str, part: str, data: Path, runs: Path, layers: Sequence[str] = (WEIGHTED,)
+) -> tuple[Rows, Labels]:
     """Lite0's own vectors of a split, and the labels."""
     both, _, labels = _split("lite0", dataset, part, data, runs)
     return _joined(both, layers), labels
@@ -86,10 +95,10 @@ def encode(backbone: Backbone, encoder: str, dataset: str, part: str, data: Path
     """Encode a split, or read its encoding."""
     if encoder == "shipped":
         latents, features, labels = _split(encoder, dataset, part, data, runs)
-        return Encoded(latents, features, features, labels)
+        return Encoded(latents, features, features, features, labels)
     own, labels = vectors(dataset, part, data, runs)
-    whitened = backbone.encode(own)
-    return Encoded(whitened, whitened, own, labels)
+    whitened, plain = backbone.encode(own), vectors(dataset, part, data, runs, (PLAIN,))[0]
+    return Encoded(whitened, whitened, own, plain, labels)
 
 
 def centered(backbone: Backbone, rows: Rows) -> Rows:
@@ -111,9 +120,23 @@ def mean_nearest(known: Rows, asked: Rows, chosen: Sequence[Labels] | Labels) ->
 
 def _joined(both: Rows, layers: Sequence[str]) -> Rows:
     """The vectors of some layers at length 1, as a wrapped encoder joins them."""
-    joined = np.concatenate([both[:, LAYERS[each]] for each in layers], axis=1)
+    joined = np.concatenate([_layer(both, each) for each in layers], axis=1)
     unit: Rows = joined / np.linalg.norm(joined, axis=1, keepdims=True)
     return unit
+
+
+def _layer(both: Rows, name: str) -> Rows:
+    """One layer at length 1; the weighted output is a linear map of the pooled one, so no image is encoded for it."""
+    rows: Rows = both[:, LAYERS[PLAIN]] @ weighting(SHARES[name]) if name in SHARES else both[:, LAYERS[name]]
+    unit: Rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
+
+
+@cache
+def weighting(share: float) -> Rows:
+    """How Lite0's pooled output is weighted by its classifier, with this share of the class scores."""
+    matrix: Rows = classifier_weighting(lite0_classifier(), share).numpy()
+    return matrix
 
 
 def _split(encoder: str, dataset: str, part: str, data: Path, runs: Path) -> tuple[Rows, Rows, Labels]:
@@ -147,18 +170,31 @@ def _network(encoder: str, size: int, data: Path) -> tuple[Any, Callable[[Any], 
     if encoder == "shipped":
         backbone = Backbone.load()
         return backbone.preparation, backbone.embed
-    wrapped = find_encoder(encoder, _background_photos(data)[0], Wrapping(size=size, layers=tuple(LAYERS)))
+    wrapped = find_encoder(
+        encoder, _background_photos("mini-ImageNet", data)[0], Wrapping(size=size, layers=tuple(LAYERS))
+    )
     return wrapped.preparation, wrapped.network.embed
 
 
-def _background_photos(data: Path) -> tuple[list[Path], Labels]:
-    return _photos(data / "mini-imagenet", ("train",), BACKGROUND, SEEN)
+def _background_photos(name: str, data: Path) -> tuple[Any, Labels]:
+    """Photos of a background; those at 32 pixels are pixels."""
+    if name.startswith("Tiny-ImageNet"):
+        return _first(split("tiny-imagenet", "train", data), BACKGROUNDS[name])
+    files, labels = _photos(data / "mini-imagenet", ("train",), BACKGROUNDS[name], SEEN)
+    if name == "mini-ImageNet":
+        return files, labels
+    small = images.stream(files, images.Preparation(SMALL, "crop", "bicubic"), strict=True)
+    return np.concatenate([batch.values for batch in small]), labels
 
 
 def _source(dataset: str, part: str, count: int, data: Path) -> tuple[Any, Labels]:
     if dataset in FOLDERS:
         return _photos(data / dataset, FOLDERS[dataset][part], count)
-    opened = split(dataset, part, data)
+    return _first(split(dataset, part, data), count)
+
+
+def _first(opened: images.ImageSet, count: int) -> tuple[Any, Labels]:
+    """The first images of each class."""
     labels = np.asarray(opened.labels)
     rows = np.concatenate([np.flatnonzero(labels == label)[:count] for label in range(len(opened.classes))])
     return opened.pixels[rows], labels[rows]

@@ -2,8 +2,8 @@
 
 python -m experiments embeddings --data DIR --runs DIR
 
-The embeddings are EfficientNet-Lite0's vectors of CIFAR-10's train images (experiments/_lib/encodings.py), cut into
-images to enroll and images to score; no test image is read. Heads are trained on the vectors of the background.
+The embeddings are EfficientNet-Lite0's pooled outputs for CIFAR-10's train images (experiments/_lib/encodings.py), cut
+into images to enroll and images to score; no test image is read. Heads are trained on the vectors of the background.
 Writes experiments/results/embeddings.json.
 """
 
@@ -21,7 +21,7 @@ from corel.oneclass import ClassBank, backbone_settings
 from corel.training import TrainConfig, train
 from experiments._lib.command import folders
 from experiments._lib.encoded import one_vs_all
-from experiments._lib.encodings import background, mean_nearest, vectors
+from experiments._lib.encodings import BACKGROUND, PLAIN, SIZES, background, mean_nearest, vectors
 from experiments._lib.record import record
 
 DATASET, ENROLLED, SCORED = "cifar10", 120, 100
@@ -34,8 +34,8 @@ Labels = NDArray[np.int64]
 def main(argv: Sequence[str]) -> None:
     """Train both heads, score, record."""
     arguments, started = folders(__name__, __doc__, argv), time.perf_counter()
-    rows, labels = vectors(DATASET, "train", arguments.data, arguments.runs)
-    others = background(DATASET, arguments.data, arguments.runs)
+    rows, labels = vectors(DATASET, "train", arguments.data, arguments.runs, (PLAIN,))
+    others = background(BACKGROUND[DATASET], SIZES[DATASET], arguments.data, arguments.runs, (PLAIN,))
     chosen, scored = _fold(labels)
     nearest = mean_nearest(rows, rows[scored], chosen)
     results = {"5 nearest neighbors, normalized vectors": _measured(nearest, labels[scored], rows.shape[1])}

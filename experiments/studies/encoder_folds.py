@@ -1,11 +1,12 @@
-"""Choose a wrapped encoder's layers, whitening and score on folds of train splits; no test image is read.
+"""Choose a wrapped encoder's layers, whitening, score and background on folds of train splits; no test image is read.
 
 python -m experiments encoder_folds --data DIR --runs DIR
 
 Train images of CIFAR-10 and of the clothing photographs, as EfficientNet-Lite0 sees them, are cut into images to enroll
-and images to score (experiments/_lib/encodings.py has the data and the background). The layers, the shrinkage and the
-score with the highest mean AUC over sets and numbers of exemplars are what `corel backbone wrap lite0` takes: frozen in
-`corel.encoders.stock`, `corel.encoders.whitening` and `corel.oneclass`. Writes experiments/results/encoder_folds.json.
+and images to score (experiments/_lib/encodings.py has the data and the backgrounds). The background of each set is the
+one with the highest mean AUC by the default score. The layers, the shrinkage and the score with the highest mean AUC
+over sets and numbers of exemplars are what `corel backbone wrap lite0` takes: frozen in `corel.encoders.stock`,
+`corel.encoders.whitening` and `corel.oneclass`. Writes experiments/results/encoder_folds.json.
 """
 
 from __future__ import annotations
@@ -26,12 +27,21 @@ from corel.oneclass import ClassBank
 from corel.persistence import death_times
 from experiments._lib.command import folders
 from experiments._lib.encoded import one_vs_all
-from experiments._lib.encodings import BACKGROUND, CHOSEN, IMAGES, SIZES, background, mean_nearest, vectors
+from experiments._lib.encodings import (
+    BACKGROUND,
+    BACKGROUNDS,
+    IMAGES,
+    SIZES,
+    WEIGHTED,
+    background,
+    mean_nearest,
+    vectors,
+)
 from experiments._lib.record import record
 
 EXEMPLARS = {"cifar10": (10, 30, 120), "clothing": (10, 30, 80)}  # 112 are in clothing's smallest class
-LAYERS = (("late",), ("late", "middle"))
-SCORED, DRAWS = 60, 2
+LAYERS = (("weighted",), ("weighted by a quarter",), ("weighted fourfold",), ("late",), ("late", "middle"))
+SCORED, DRAWS = 60, 3
 SHRINKAGES = (0.1, 0.3, 0.5, 1.0)  # 1 centers only
 METHODS = ("contrast", "cosine")
 NEAREST = "5-NN cosine"
@@ -41,12 +51,14 @@ Labels = NDArray[np.int64]
 Fold = tuple[Labels, Labels]  # exemplars `[C, m]`, and images to score
 
 
-def candidates(rows: Rows, others: Rows) -> Iterator[tuple[str, Rows, dict[str, Any]]]:
+def candidates(rows: Rows, others: Rows, only: str | None = None) -> Iterator[tuple[str, Rows, dict[str, Any]]]:
     """Name, vectors and settings of each way to score the encoder's vectors, which are `others` for the background."""
     for shrinkage in SHRINKAGES:
         space = Whitening.of(others, shrinkage)
         around = space(others)
         for method in METHODS:
+            if only not in (None, f"{method}, shrinkage {shrinkage}"):
+                continue
             settings = {"branches": 1, "radius": radius(around), "background": around, "method": method}
             yield f"{method}, shrinkage {shrinkage}", space(rows), settings
 
@@ -69,10 +81,12 @@ def folds(labels: Labels, most: int) -> list[Fold]:
     return drawn
 
 
-def measure(dataset: str, layers: Sequence[str], data: Path, runs: Path) -> dict[str, dict[str, float]]:
+def measure(
+    dataset: str, layers: Sequence[str], around: str, data: Path, runs: Path, only: str | None = None
+) -> dict[str, dict[str, float]]:
     """Mean AUC over draws, by candidate and number of exemplars, beside nearest neighbors of the vectors themselves."""
     rows, labels = vectors(dataset, "train", data, runs, layers)
-    every = background(dataset, data, runs, layers)
+    every = background(around, SIZES[dataset], data, runs, layers)
     others = every[np.random.default_rng(0).permutation(len(every))[:KEPT]]  # as `Backbone.wrap` samples it
     sizes = EXEMPLARS[dataset]
     drawn = folds(labels, max(sizes))
@@ -82,12 +96,21 @@ def measure(dataset: str, layers: Sequence[str], data: Path, runs: Path) -> dict
              labels[scored])
             for chosen, scored in drawn
         ])
-        for name, mapped, settings in candidates(rows, others)
+        for name, mapped, settings in candidates(rows, others, only)
     }  # fmt: skip
-    return found | {NEAREST: _by_size(sizes, [
+    return found if only else found | {NEAREST: _by_size(sizes, [
         (mean_nearest(rows, rows[scored], [few[:m] for m in sizes for few in chosen]), labels[scored])
         for chosen, scored in drawn
     ])}  # fmt: skip
+
+
+def by_background(data: Path, runs: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """AUC of the default score with each background, by set and number of exemplars."""
+    default = f"contrast, shrinkage {SHRINKAGE}"
+    return {
+        dataset: {name: measure(dataset, (WEIGHTED,), name, data, runs, default)[default] for name in BACKGROUNDS}
+        for dataset in EXEMPLARS
+    }
 
 
 def _by_size(sizes: Sequence[int], found: Sequence[tuple[NDArray[np.float64], Labels]]) -> dict[str, float]:
@@ -101,17 +124,19 @@ def main(argv: Sequence[str]) -> None:
     arguments, started = folders(__name__, __doc__, argv), time.perf_counter()
     results: dict[str, Any] = {}
     for dataset, layers in product(EXEMPLARS, LAYERS):
-        for name, aucs in measure(dataset, layers, arguments.data, arguments.runs).items():
+        found = measure(dataset, layers, BACKGROUND[dataset], arguments.data, arguments.runs)
+        for name, aucs in found.items():
             results.setdefault(f"{' + '.join(layers)}: {name}", {})[dataset] = aucs
     means = {name: float(np.mean([[*by.values()] for by in each.values()])) for name, each in results.items()}
     ranked = sorted((name for name in means if NEAREST not in name), key=lambda name: -means[name])
     config = {
         "exemplars": EXEMPLARS, "scored of each class, at most": SCORED, "draws": DRAWS,
-        "frozen": f"{' + '.join(CHOSEN)}, shrinkage {SHRINKAGE}", "background": BACKGROUND,
+        "frozen": f"{WEIGHTED}, shrinkage {SHRINKAGE}", "background": BACKGROUND, "photos of a class": BACKGROUNDS,
         "images a class": {each: IMAGES[each][0] for each in EXEMPLARS},
         "size": {each: SIZES[each] for each in EXEMPLARS},
     }  # fmt: skip
-    found = {"auc": results, "mean": means, "chosen": ranked[0]}
+    backgrounds = by_background(arguments.data, arguments.runs)
+    found = {"auc": results, "mean": means, "chosen": ranked[0], "backgrounds": backgrounds}
     record("encoder_folds", config=config, results=found, seed=0, seconds=time.perf_counter() - started)
     for name in sorted(means, key=lambda name: -means[name]):
         print(f"{means[name]:.4f} {name}")

@@ -220,6 +220,7 @@ class Backbone:
         interpolation: str | None = None,
         crop: float | None = None,
         channels: str = "rgb",
+        shrink: int | None = None,
         partial: str | os.PathLike[str] | None = None,
         encoding: Callable[[Network], AbstractContextManager[int]] = lambda network: nullcontext(1),
         progress: bool = False,
@@ -239,6 +240,8 @@ class Backbone:
             crop: the side of the square that is cut out, as a share of the photo's shorter side; default: the model's
                 own, or all of it.
             channels: the order of the colors that the encoder takes: ``rgb`` or ``bgr``.
+            shrink: the side in pixels to which the background's photos are shrunk first. For encoding images that are
+                this small: the background should be as sharp as they are.
             partial: a file in which an interrupted run leaves what it has; the same call continues from it.
             encoding: in whose context the network encodes, such as `corel.scale.encoding_on_ray`.
             progress: show a bar on a terminal.
@@ -258,8 +261,8 @@ class Backbone:
         place = None if partial is None else Path(partial)
         with encoding(found.network) as workers:
             options: Any = {"batch_size": wrapping.ENCODED * workers, "progress": progress}
-            seen = wrapping.run(found.network, found.preparation, found.source, partial=place, **options)
-        data = {"source": seen.source, "items": seen.items}
+            seen = wrapping.run(found.network, found.preparation, found.source, shrink=shrink, partial=place, **options)
+        data = {"source": seen.source, "items": seen.items, **({} if shrink is None else {"shrunk to": shrink})}
         return cls(
             seen.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths, seen.latents,
             {"encoder": found.provenance, "data": data, "version": __version__}, found.preparation,

@@ -24,11 +24,15 @@ def describe(backbone: Backbone) -> str:
         f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {backbone.batch_size}",
         f"background  {len(backbone.background):,} auxiliary latents{_pooled_note(backbone)}",
         f"{'looked at ' if backbone.objective in WRAPPED else 'trained on'}  "
-        f"{data.get('source', 'unknown')}, {_number(data.get('items', 0), ',')} items, no labels",
+        f"{data.get('source', 'unknown')}, {_number(data.get('items', 0), ',')} items{_shrunk(data)}, no labels",
         *_origin(backbone),
     ]
     lines += [f"AUC         {where}: {_number(value, '.3f')}" for where, value in auc.items()]
     return "\n".join(shown(line, 300) for line in lines)  # the file may be a stranger's
+
+
+def _shrunk(data: dict[str, Any]) -> str:
+    return f", shrunk to {_number(data['shrunk to'], ',')} pixels" if "shrunk to" in data else ""
 
 
 def _size(backbone: Backbone) -> str:

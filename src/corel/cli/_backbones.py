@@ -87,6 +87,14 @@ def wrap(
         ),
     ] = None,
     channels: Annotated[str, typer.Option(help="Order of the colors that the encoder takes: rgb or bgr.")] = "rgb",
+    shrink: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="PIXELS",
+            help="Shrink the background's photos to this side first; for images that are this small.",
+        ),
+    ] = None,
     head: Annotated[
         Head | None,
         typer.Option(
@@ -109,8 +117,8 @@ def wrap(
     try:
         backbone = Backbone.wrap(
             encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
-            interpolation=interpolation, crop=crop, channels=channels, partial=partial, progress=not quiet,
-            encoding=functools.partial(encoding, engine, address, workers),
+            interpolation=interpolation, crop=crop, channels=channels, shrink=shrink, partial=partial,
+            progress=not quiet, encoding=functools.partial(encoding, engine, address, workers),
         )  # fmt: skip
     except ValueError:  # the same command would fail again: nothing to continue
         partial.unlink(missing_ok=True)

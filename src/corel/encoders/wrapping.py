@@ -115,18 +115,23 @@ def run(
     preparation: Any,
     source: Any,
     *,
+    shrink: int | None = None,
     partial: Path | None = None,
     batch_size: int = ENCODED,
     progress: bool = False,
 ) -> Background:
-    """Encode all items of a source; after an interruption the same call continues from the file `partial`."""
+    """Encode all items of a source; after an interruption the same call continues from the file `partial`.
+
+    With `shrink`, photos have this side before they are prepared.
+    """
+    first = preparation if shrink is None else _shrinking(preparation, shrink)
     stream = images.stream(
-        source, preparation, batch_size=batch_size, progress=progress, description="encoding the background"
+        source, first, batch_size=batch_size, progress=progress, description="encoding the background"
     )
     identity = _identity(network, preparation)
     with resumed_rows(partial, identity, network.architecture["branch_dim"]) as rows:
         for batch in stream:
-            rows.extend(network, batch.values)
+            rows.extend(network, batch.values if shrink is None else images.resize_all(batch.values, preparation))
         latents, hashes = rows.all()
     _check(latents, hashes, stream.source)
     distinct = np.unique(hashes, axis=0, return_index=True)[1]  # a photo that is there twice counts once
@@ -138,6 +143,14 @@ def run(
     rounded = whitening(latents[kept]).astype(np.float16).astype(np.float32)
     size, count = min(BATCH, len(order)), len(latents)
     return Background(network.whitened(whitening), rounded, hashes[kept], deaths, size, count, stream.source)
+
+
+def _shrinking(preparation: Any, size: int) -> images.Preparation:
+    """Give the preparation of photos that lose their detail first."""
+    if isinstance(preparation, images.Rows) or not 1 <= size < preparation.size:
+        limit = "is for photos" if isinstance(preparation, images.Rows) else f"must be from 1 to {preparation.size - 1}"
+        raise ArgumentError("shrink", f"{limit}, got {size}; leave it out, or give the side of your images in pixels")
+    return images.Preparation(size, "crop", preparation.interpolation, draft=True)
 
 
 def with_half_weights(stock: Stock, source: Any) -> graph.Graph:

@@ -8,6 +8,7 @@ from corel.images._formats import is_picture as is_picture
 from corel.images._hash import content_hash as content_hash
 from corel.images._listing import EncodedListing as EncodedListing
 from corel.images._listing import FileListing as FileListing
+from corel.images._listing import resize_all as resize_all
 from corel.images._open import open as open
 from corel.images._photo import read_photo as read_photo
 from corel.images._photo import shorter_side as shorter_side
@@ -35,6 +36,6 @@ from corel.images._views import views_of as views_of
 __all__ = [
     "VIEWS", "WHOLE", "Batch", "EmptySourceError", "EncodedListing", "FileListing", "ImageSet", "Interpolation",
     "Preparation", "Rows", "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files",
-    "from_document", "has_test_split", "in_turn", "is_picture", "one_ahead", "open", "read_photo", "shorter_side",
-    "stream", "views_of",
+    "from_document", "has_test_split", "in_turn", "is_picture", "one_ahead", "open", "read_photo", "resize_all",
+    "shorter_side", "stream", "views_of",
 ]  # fmt: skip
