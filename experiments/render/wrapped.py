@@ -16,7 +16,7 @@ NAMES = {"lite0": "Lite0", "shipped": "shipped"}
 NEAREST = "5-NN cosine"
 SIZES = ("10", "30", "120")
 DEFAULTS = {"lite0": "contrast", "shipped": "cosine"}  # the score that a new gallery takes
-SHOWN = ("contrast", "cosine", "count", "contrast (head)", "count (head)", NEAREST)
+SHOWN = ("contrast", "cosine", "count", "contrast (head)", "count (head)", NEAREST, f"{NEAREST} (weighted)")
 HEADING = ["images", "encoder", "m", *SHOWN, "default minus 5-NN", "strangers detected at 5%", "bytes a class"]
 PIXELS = {"cifar10": 160, "cifar100": 160, "imagenette": 224, "clothing": 224}  # that Lite0 sees
 
@@ -81,6 +81,19 @@ def layers(records: Path = RESULTS) -> str:
         for name, by in ranked
     ]
     return section("encoder_folds", records, markdown(["layers: score", *heading, "mean"], rows, text=1))
+
+
+def backgrounds(records: Path = RESULTS) -> str:
+    """Mean AUC of the default score on folds of train images, by the background of the encoder."""
+    if not (records / "encoder_folds.json").exists():
+        return to_run("encoder_folds")
+    found = read("encoder_folds", records)["results"]["backgrounds"]
+    rows = [
+        [SETS[name], background, *(f"{auc:.4f}" for auc in aucs.values())]
+        for name, by in found.items()
+        for background, aucs in by.items()
+    ]
+    return markdown(["images", "background", "m = 10", "m = 30", "m = 120 (clothing: 80)"], rows, text=2)
 
 
 def embeddings(records: Path = RESULTS) -> str:

@@ -21,7 +21,7 @@ from corel.backbone import Backbone
 from corel.cli import app
 from corel.encoders import graph, graph_steps, wrapping
 from corel.encoders.pretrained import Pretrained
-from corel.encoders.stock import find
+from corel.encoders.stock import CLASSIFIER, classifier_weighting, find
 from corel.encoders.vectors import Vectors
 from corel.encoders.whitening import SHRINKAGE, Whitening
 from corel.persistence import death_times
@@ -253,6 +253,46 @@ def test_large_photos_in_a_small_encoder_are_mentioned_once(folder: Path, tmp_pa
     assert "pixels" not in small.stderr  # 40 × 60
 
 
+def test_small_photos_are_counted_wherever_they_are_read(tmp_path: Path) -> None:
+    def said(*words: object) -> str:
+        result = CliRunner().invoke(app, [str(each) for each in words])
+        assert result.exit_code == 0, result.output
+        return result.stderr
+
+    save(tmp_path / "any.onnx", shape=("n", 3, "h", "w"))
+    for name, count, side in (("background", 60, 80), ("small", 3, 20), ("large", 2, 100)):
+        (tmp_path / name).mkdir()
+        for i in range(count):
+            Image.effect_noise((side, side + 9), 20 + i).save(tmp_path / name / f"{i}.png")
+    out, gallery, photos = tmp_path / "x.safetensors", tmp_path / "x.gallery", (tmp_path / "small", tmp_path / "large")
+    wrap = ("backbone", "wrap", f"onnx:{tmp_path / 'any.onnx'}", "--background", tmp_path / "background", "--size", 64)
+    assert "pixels" not in said(*wrap, "--out", out)
+    counted = "3 photos of 5 had fewer than 64 pixels and were enlarged"
+    hint = "; if the background's photos were larger, wrap with --shrink 20"
+    assert counted + hint in said("enroll", gallery, "x", *photos, "--backbone", out)
+    assert counted + hint in said("score", gallery, *photos)
+    assert "pixels" not in said("score", gallery, *photos, "--quiet")
+    said(*wrap, "--shrink", 20, "--out", tmp_path / "y.safetensors")
+    told = said("enroll", tmp_path / "y.gallery", "x", *photos, "--backbone", tmp_path / "y.safetensors")
+    assert counted in told
+    assert hint not in told
+
+
+def test_background_is_shrunk_to_the_size_of_small_images(folder: Path, backbone: Backbone, tmp_path: Path) -> None:
+    encoder = f"onnx:{folder / 'small.onnx'}"
+    shrunk = Backbone.wrap(encoder, folder / "background", shrink=4)
+    small = [batch.values for batch in corel.images.stream(
+        folder / "background", corel.images.Preparation(4, "crop", "bicubic", draft=True)
+    )]  # fmt: skip
+    same = Backbone.wrap(encoder, np.concatenate(small))
+    assert_array_equal(shrunk.background, same.background)
+    assert_array_equal(stored_graph(shrunk), stored_graph(same))
+    assert "80 items, shrunk to 4 pixels, no labels" in shrunk.describe()
+    assert shrunk.digest != backbone.digest
+    shrunk.save(tmp_path / "x.safetensors")
+    assert Backbone.load(tmp_path / "x.safetensors").describe() == shrunk.describe()
+
+
 def test_wrapped_encoder_is_evaluated_without_an_untrained_control(backbone: Backbone) -> None:
     data = [corel.images.open("digits", split, size=SIZE) for split in ("train", "test")]
     rows = corel.evaluate(backbone, *data, exemplars=[10], draws=1).summary()
@@ -287,6 +327,7 @@ def test_embeddings_are_taken_without_a_training(tmp_path: Path) -> None:
         (["onnx:{folder}/small.onnx", "--interpolation", "cubic"], "interpolation must be one of nearest, bilinear"),
         (["onnx:{folder}/small.onnx", "--mean", "0", "0", "0", "--deviation", "1", "0", "1"], "deviations above 0"),
         (["onnx:{folder}/small.onnx", "--channels", "gbr"], "--channels is one of rgb, bgr, got 'gbr'"),
+        (["onnx:{folder}/small.onnx", "--shrink", "16"], "--shrink must be from 1 to 15, got 16"),
         (["vectors", "--channels", "bgr"], "--channels does not apply to vectors"),
         (["vectors", "--head", "connectivity"], "for vectors: corel train --features FILE"),
         (["vectors", "--crop", "0.5"], "--crop does not apply to vectors"),
@@ -388,10 +429,15 @@ def test_lite0_gives_the_vectors_of_its_own_package(lite0: Backbone) -> None:
     images = torch.rand(3, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         pooled = network.extract_features((images * 255 - 127) / 128).mean(dim=(2, 3))
-    wanted = torch.nn.functional.normalize(pooled).numpy()
+    scores = network._fc.weight.detach() - network._fc.weight.detach().mean(dim=0)
+    wanted = torch.nn.functional.normalize(pooled @ classifier_weighting(network._fc.weight.detach())).numpy()
     tolerance = wrapping.AGREEMENT if lite0.metadata["encoder"]["half-precision weights"] else 1e-4
     raw = Pretrained.of(graph.check(stored_graph(lite0), "lite0", layers=[graph_steps.RAW]))
     assert_allclose(raw.encode(images.numpy()), wanted, atol=tolerance)
+    # Cosines are those of the pooled output beside its class scores.
+    beside = torch.cat([pooled, CLASSIFIER**0.5 * pooled @ scores.T], dim=1)
+    assert_allclose(wanted @ wanted.T, torch.nn.functional.normalize(beside) @ torch.nn.functional.normalize(beside).T,
+                    atol=1e-4)  # fmt: skip
     assert lite0.background.shape == (80, 1280)
     assert_allclose(np.linalg.norm(lite0.background, axis=1), 1, atol=1e-3)
 

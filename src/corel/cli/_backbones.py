@@ -131,7 +131,7 @@ def wrap(
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())
     if not quiet:
-        remark_on_small_photos(backbone, source)
+        remark_on_small_photos(backbone, source, hint=False)
 
 
 def _named_file(encoder: str) -> list[str]:

@@ -15,7 +15,7 @@ from corel._terminal import console, counted
 from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
-from corel.cli._resolution import remark_on_large_photos
+from corel.cli._resolution import remark_on_large_photos, remark_on_small_photos
 from corel.cli._rows import NOT_A_PHOTOGRAPH, Format, outputs, row_writer
 from corel.cli._scale import (
     Address,
@@ -90,6 +90,8 @@ def enroll(
         if not quiet and not opened.classes():  # said once, while another encoder can still be chosen
             remark_on_large_photos(opened.backbone, source)
         done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)
+        if not quiet:
+            remark_on_small_photos(opened.backbone, source)
     if as_json:
         skipped = [asdict(each) for each in done.skipped]
         _print_json(added=done.added, duplicates=done.duplicates, skipped=skipped, elsewhere=done.elsewhere)
@@ -171,6 +173,8 @@ def score(
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
             if rows := list(rows_of(scores, verdicts, rate, every=every)):
                 write(rows)
+        if not quiet:
+            remark_on_small_photos(opened.backbone, named.source)
     report_skipped(skipped)
     if blank and not quiet:
         console().print(

@@ -27,14 +27,19 @@ def remark_on_large_photos(backbone: Backbone, source: Any) -> None:
         console().print(said, markup=False, soft_wrap=True)
 
 
-def remark_on_small_photos(backbone: Backbone, source: Any) -> None:
-    """Count the photos that were enlarged to the encoder's input."""
-    files, size = _files(source), backbone.network.input_shape[-1]
-    small = sum(side < size for side in _shorter_sides(files))
-    if small:
-        console().print(
-            f"{counted(small, 'photo')} of {len(files):,} had fewer than {size} pixels and were enlarged", markup=False
-        )
+def remark_on_small_photos(backbone: Backbone, source: Any, *, hint: bool = True) -> None:
+    """Count the photos that are enlarged to the encoder's input; if they are much smaller, name the option for that."""
+    shape = backbone.network.input_shape
+    sides = _shorter_sides(_files(source)) if len(shape) == 3 else []
+    small = sorted(side for side in sides if side < shape[-1])
+    if not small:
+        return
+    said = f"{counted(len(small), 'photo')} of {len(sides):,} had fewer than {shape[-1]} pixels and were enlarged"
+    if hint and backbone.objective == "pretrained" and "shrunk to" not in backbone.metadata.get("data", {}):
+        median = small[len(small) // 2]
+        better = f"; if the background's photos were larger, wrap with --shrink {median}"
+        said += better if 2 * median <= shape[-1] else ""
+    console().print(said, markup=False, soft_wrap=True)
 
 
 def _files(source: Any) -> list[Path]:

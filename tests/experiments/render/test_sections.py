@@ -336,7 +336,7 @@ def test_encoders_stand_side_by_side_and_those_that_saw_the_classes_are_marked(t
     put_encoders(tmp_path)
     shown = wrapped.wrapped(tmp_path)
     default, same = "**0.959** ± 0.001", "0.959 ± 0.001"
-    rest = f"{same} | +0.003 ± 0.000 | 45.6% | 614,400 |"
+    rest = f"{same} | – | +0.003 ± 0.000 | 45.6% | 614,400 |"
     assert f"| CIFAR-10 | Lite0 | 120 | {default} | {same} | – | {same} | {same} | {rest}" in shown
     assert f"| Imagenette | Lite0, seen in training | 10 | {default} | {same} | – | – | – | {rest}" in shown
     assert f"| Imagenette | shipped | 10 | {same} | {default} | {same} | – | – | {rest}" in shown
