@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +53,18 @@ def times(photos: Sequence[Path], timed: int) -> dict[str, float]:
     return {name: milliseconds(backbone, photos[:timed]) for name, backbone in encoders.items()}
 
 
-def peaks(folders: Sequence[Path], files: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """What processes that enroll so many files take, by size of the encoder's input."""
+def peaks(folders: Sequence[Path], files: Sequence[int]) -> Iterator[dict[str, dict[str, Any]]]:
+    """What processes that enroll so many files take, by size of the encoder's input; given anew after each size."""
     words = [sys.executable, "-m", "benchmarks.photographs", "--photos", *folders]
 
     def told(size: int, count: int) -> Any:
         command = [str(each) for each in (*words, "--enroll", size, count)]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
-    return {f"{size} pixels": {str(count): told(size, count) for count in files} for size in SIZES}
+    found: dict[str, dict[str, Any]] = {}
+    for size in SIZES:
+        found[f"{size} pixels"] = {str(count): told(size, count) for count in files}
+        yield found
 
 
 def enroll(photos: Sequence[Path], size: int, files: int) -> dict[str, float]:
@@ -93,14 +96,14 @@ def main() -> None:
         print(json.dumps(enroll(photos, *arguments.enroll)))
         return
     files, timed = ((100, 200), 64) if arguments.quick else (FILES, TIMED)
-    results: dict[str, Any] = peaks(arguments.photos, files) if arguments.memory else times(photos, timed)
-    for name, values in results.items():
-        print(name, values)
-    if not arguments.quick:
-        own = {"files": files} if arguments.memory else {"timed": timed, "unit": "milliseconds an image"}
-        config = {**own, "threads": torch.get_num_threads()}
-        name, seconds = "memory" if arguments.memory else "photographs", time.perf_counter() - started
-        record(name, config=config, results=results, seed=0, seconds=seconds, folder=RESULTS)
+    found: Iterable[dict[str, Any]] = peaks(arguments.photos, files) if arguments.memory else [times(photos, timed)]
+    own = {"files": files} if arguments.memory else {"timed": timed, "unit": "milliseconds an image"}
+    name, config = "memory" if arguments.memory else "photographs", {**own, "threads": torch.get_num_threads()}
+    for results in found:
+        print(results, flush=True)
+        if not arguments.quick:
+            seconds = time.perf_counter() - started
+            record(name, config=config, results=results, seed=0, seconds=seconds, folder=RESULTS)
 
 
 def _shuffled(folders: Sequence[Path]) -> list[Path]:

@@ -40,7 +40,7 @@ FOLDERS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 SMALL = 32  # pixels: the side of CIFAR's images, and of every image that `corel.images.open` opens by default
 BACKGROUNDS = {"mini-ImageNet": 50, "mini-ImageNet at 32 pixels": 50, "Tiny-ImageNet at 32 pixels": 25}  # of each class
-BACKGROUND = {  # chosen on folds of CIFAR-10's and clothing's train images, by encoder_folds.json
+BACKGROUND = {  # CIFAR's was chosen on folds of CIFAR-10's train images, by encoder_folds.json
     "cifar10": "Tiny-ImageNet at 32 pixels", "cifar100": "Tiny-ImageNet at 32 pixels",
     "clothing": "mini-ImageNet", "imagenette": "mini-ImageNet",
 }  # fmt: skip

@@ -3,10 +3,11 @@
 python -m experiments encoder_folds --data DIR --runs DIR
 
 Train images of CIFAR-10 and of the clothing photographs, as EfficientNet-Lite0 sees them, are cut into images to enroll
-and images to score (experiments/_lib/encodings.py has the data and the backgrounds). The background of each set is the
-one with the highest mean AUC by the default score. The layers, the shrinkage and the score with the highest mean AUC
-over sets and numbers of exemplars are what `corel backbone wrap lite0` takes: frozen in `corel.encoders.stock`,
-`corel.encoders.whitening` and `corel.oneclass`. Writes experiments/results/encoder_folds.json.
+and images to score (experiments/_lib/encodings.py has the data and the backgrounds). The background of CIFAR is the one
+with the highest mean AUC by the default score; photographs keep one at its own resolution. The layers, the shrinkage
+and the score with the highest mean AUC over sets and numbers of exemplars are what `corel backbone wrap lite0` takes:
+frozen in `corel.encoders.stock`, `corel.encoders.whitening` and `corel.oneclass`. Writes
+experiments/results/encoder_folds.json.
 """
 
 from __future__ import annotations
