@@ -137,7 +137,7 @@ def main(argv: Sequence[str]) -> None:
         "size": {each: SIZES[each] for each in EXEMPLARS},
     }  # fmt: skip
     backgrounds = by_background(arguments.data, arguments.runs)
-    found = {"auc": results, "mean": means, "chosen": ranked[0], "backgrounds": backgrounds}
-    record("encoder_folds", config=config, results=found, seed=0, seconds=time.perf_counter() - started)
+    told = {"auc": results, "mean": means, "chosen": ranked[0], "backgrounds": backgrounds}
+    record("encoder_folds", config=config, results=told, seed=0, seconds=time.perf_counter() - started)
     for name in sorted(means, key=lambda name: -means[name]):
         print(f"{means[name]:.4f} {name}")

@@ -164,7 +164,8 @@ def classifier_weighting(weights: Tensor, share: float = CLASSIFIER) -> Tensor:
     """
     centered = (weights - weights.mean(dim=0)).double()
     values, directions = torch.linalg.eigh(centered.T @ centered)
-    return ((directions * (1 + share * values.clamp(min=0)).sqrt()) @ directions.T).float()
+    root: Tensor = (directions * (1 + share * values.clamp(min=0)).sqrt()) @ directions.T
+    return root.float()
 
 
 def lite0_classifier() -> Tensor:
