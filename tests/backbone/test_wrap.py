@@ -327,6 +327,7 @@ def test_embeddings_are_taken_without_a_training(tmp_path: Path) -> None:
         (["onnx:{folder}/small.onnx", "--interpolation", "cubic"], "interpolation must be one of nearest, bilinear"),
         (["onnx:{folder}/small.onnx", "--mean", "0", "0", "0", "--deviation", "1", "0", "1"], "deviations above 0"),
         (["onnx:{folder}/small.onnx", "--channels", "gbr"], "--channels is one of rgb, bgr, got 'gbr'"),
+        (["timm:hf-hub:someone/model"], "timm:hf-hub:someone/model names a place, not a model of timm's registry"),
         (["onnx:{folder}/small.onnx", "--shrink", "16"], "--shrink must be from 1 to 15, got 16"),
         (["vectors", "--channels", "bgr"], "--channels does not apply to vectors"),
         (["vectors", "--head", "connectivity"], "for vectors: corel train --features FILE"),

@@ -208,7 +208,8 @@ def _chosen(model: Any, layers: Sequence[str], source: str) -> list[str]:
     values = {name for node in model.graph.node for name in node.output if name}
     for layer in layers:
         if layer not in values:
-            near = difflib.get_close_matches(layer, [*offered, *sorted(values)], n=3) or offered
+            names = [*offered, *sorted(values - set(offered))]
+            near = difflib.get_close_matches(layer, names, n=3) or offered
             raise ValueError(f"{source} has no layer {layer!r}; near it are {', '.join(near[:5])}")
     return list(dict.fromkeys(layers)) or offered[:1]
 

@@ -177,11 +177,11 @@ def lite0_classifier() -> Tensor:
 
 
 def _timm(name: str, how: Wrapping) -> Stock:
-    timm = _timm_itself()
     if ":" in name or "/" in name:
         raise ValueError(
             f"timm:{name} names a place, not a model of timm's registry; give a name from timm.list_models()"
         )
+    timm = _timm_itself()
     if not timm.is_model(name):
         near = difflib.get_close_matches(name, timm.list_models(), n=3)
         raise ValueError(f"timm {timm.__version__} has no model {name!r}; near it are {', '.join(near) or 'none'}")
