@@ -7,6 +7,8 @@ own name for it: "--epochs must be at least 1, got 0".
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class _AnyArgumentError(Exception):
@@ -35,6 +37,29 @@ class ArgumentError(_AnyArgumentError, ValueError):
 
 class ArgumentTypeError(_AnyArgumentError, TypeError):
     """An argument has a type that cannot be used."""
+
+
+class ArgumentIndexError(_AnyArgumentError, IndexError):
+    """An argument names a position that is not there."""
+
+
+@contextmanager
+def renamed(**names: str) -> Iterator[None]:
+    """Run the block; an error in it about an argument in `names` is raised under that other name.
+
+    For a function that hands its argument on to one that calls it differently.
+
+    >>> with renamed(source="images"):
+    ...     raise ArgumentError("source", "must be an array")
+    Traceback (most recent call last):
+    corel._errors.ArgumentError: images must be an array
+    """
+    try:
+        yield
+    except _AnyArgumentError as error:
+        error.argument = names.get(error.argument, error.argument)
+        error.args = (error.argument, error.problem)
+        raise
 
 
 def warn_renamed(old: str, new: str) -> None:

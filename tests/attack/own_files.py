@@ -19,8 +19,9 @@ from corel.backbone._file import KIND, VERSION
 from corel.encoders import Autoencoder, graph, resuming
 from corel.encoders.pretrained import Pretrained
 from corel.gallery import _checksums
+from corel.gallery._exemplar import BackboneReference, Exemplar
 from corel.gallery._items import decoded_thumbnail
-from corel.gallery._store import BackboneReference, Exemplar, Store
+from corel.gallery._store import Store
 from corel.images import _cache
 from corel.images._decoding import Decoded
 from corel.training import TrainConfig

@@ -26,7 +26,8 @@ from corel.backbone import Backbone
 from corel.backbone._file import KIND, VERSION
 from corel.encoders import graph, stock
 from corel.gallery import _extent
-from corel.gallery._store import BackboneReference, Exemplar, Store
+from corel.gallery._exemplar import BackboneReference, Exemplar
+from corel.gallery._store import Store
 from corel.images import Preparation
 from corel.scale import _source
 from tests.attack.endless import make_endless

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from corel.gallery import Explanation, Gallery, Scores, rows_of
 from corel.gallery._comparison import Comparison, compare, compared_classes
-from corel.gallery._store import Exemplar
+from corel.gallery._exemplar import Exemplar
 from corel.oneclass import Calibration, ClassBank
 
 from .test_gallery import colored, make_backbone

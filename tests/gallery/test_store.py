@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corel.gallery import _checksums, _file
+from corel.gallery._exemplar import BackboneReference, Exemplar
 from corel.gallery._names import check_name, unknown_class
-from corel.gallery._store import BackboneReference, Exemplar, Store
+from corel.gallery._store import Store
 
 REFERENCE = BackboneReference("a", "0123456789abcdef", 4)
 

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from corel._errors import renamed
 from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import shown
@@ -257,11 +258,12 @@ class Backbone:
 
         file = None if weights is None else Path(weights)
         how = wrapping.Wrapping(size, layers, file, mean, deviation, interpolation, crop, channels)
-        found = wrapping.find_encoder(encoder, background, how)
         place = None if partial is None else Path(partial)
-        with encoding(found.network) as workers:
-            options: Any = {"batch_size": wrapping.ENCODED * workers, "progress": progress}
-            seen = wrapping.run(found.network, found.preparation, found.source, shrink=shrink, partial=place, **options)
+        with renamed(source="background", images="background"):
+            found = wrapping.find_encoder(encoder, background, how)
+            with encoding(found.network) as workers:
+                options: Any = {"batch_size": wrapping.ENCODED * workers, "shrink": shrink, "progress": progress}
+                seen = wrapping.run(found.network, found.preparation, found.source, partial=place, **options)
         data = {"source": seen.source, "items": seen.items, **({} if shrink is None else {"shrunk to": shrink})}
         return cls(
             seen.network, found.kind, seen.radius, 1.0, seen.batch, seen.deaths, seen.latents,

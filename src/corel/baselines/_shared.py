@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from torch import Tensor, nn
 
+from corel._errors import ArgumentError
 from corel._terminal import progress_bar, track
 from corel.encoders import to_unit_tensor
 from corel.encoders.base import channels_last
@@ -54,7 +55,9 @@ class Baseline(ABC):
         """Learn from an `ImageSet` or uint8 images ``[m, 32, 32, 3]`` of one class, at least two."""
         pixels = _pixels(images)
         if len(pixels) < 2:
-            raise ValueError(f"{type(self).__name__} learns from two images or more, got {len(pixels)}")
+            raise ArgumentError(
+                "images", f"must be two or more for {type(self).__name__} to learn from, got {len(pixels)}"
+            )
         device = self._device()
         self._fitted = False
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -110,8 +113,10 @@ class Baseline(ABC):
         """
         epochs = self.epochs if epochs is None else epochs
         name = f"{type(self).__name__} {title}".strip()
-        if epochs < 1 or self.batch_size < 2:
-            raise ValueError(f"{name} needs epochs ≥ 1 and batch_size ≥ 2, got {epochs} and {self.batch_size}")
+        if epochs < 1:
+            raise ArgumentError("epochs", f"must be at least 1 for {name}, got {epochs}")
+        if self.batch_size < 2:
+            raise ArgumentError("batch_size", f"must be at least 2 for {name}, got {self.batch_size}")
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, weight_decay=weight_decay)
         schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, [drop_at or epochs])
         network.train()
@@ -198,8 +203,9 @@ def _double(inputs: int, outputs: int) -> nn.Module:
 def _pixels(images: Any) -> Tensor:
     array = np.asarray(images.pixels if isinstance(images, ImageSet) else images)
     if array.dtype != np.uint8 or array.ndim != 4 or array.shape[1:] != (SIZE, SIZE, 3):
-        raise ValueError(
-            f"images must be uint8 [n, {SIZE}, {SIZE}, 3], got {array.dtype} {list(array.shape)}; "
-            f"corel.images.open(..., size={SIZE}) gives them so"
+        raise ArgumentError(
+            "images",
+            f"must be uint8 [n, {SIZE}, {SIZE}, 3], got {array.dtype} {list(array.shape)}; "
+            f"corel.images.open(..., size={SIZE}) gives them so",
         )
     return torch.from_numpy(np.require(array, requirements=["C", "W"]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from corel._errors import renamed
 from corel._io.filetype import SAFETENSORS, TEXT
 from corel.cli._data import Root
 from corel.cli._options import Quiet, Report, Strict
@@ -104,13 +105,10 @@ def train(
     options: Any = {"split": split, "root": root, "size": size, "strict": strict, "progress": not quiet}
     data = images.open(source, **options) if features is None else features
     try:
-        backbone = training.train(
-            data,
-            config,
-            run_dir=run,
-            checkpoint_minutes=checkpoint_minutes,
-            progress=not quiet,
-        )
+        with renamed(images="source" if features is None else "features"):
+            backbone = training.train(
+                data, config, run_dir=run, checkpoint_minutes=checkpoint_minutes, progress=not quiet
+            )
     except training.TrainingInterrupted as stopped:
         typer.echo(f"corel: {stopped}", err=True)
         raise typer.Exit(130) from stopped

@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from corel._errors import ArgumentError
+
 LANES = 32  # a multiple of every processor's vector of float32
 
 
@@ -26,9 +28,10 @@ class BranchedLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int, branches: int) -> None:
         super().__init__()
         if branches < 1 or in_features % branches or out_features % branches:
-            raise ValueError(
-                f"{branches} branches cannot share {in_features} inputs and {out_features} outputs equally; "
-                f"choose branches that divide both"
+            raise ArgumentError(
+                "branches",
+                f"is {branches}, which does not divide {in_features} inputs and {out_features} outputs; "
+                "choose a number that divides both",
             )
         # The authors draw from the bound of the full fan-in, as if the zeros off the diagonal were weights.
         bound = 1 / math.sqrt(in_features)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel.encoders.base import Embedding, Network
 from corel.persistence import death_times
 
@@ -85,16 +86,16 @@ def rows_of(features: int, items: Any) -> Tensor:
     """Turn rows ``[n, features]`` of any floating-point type into float32, or say what is wrong with them."""
     rows = torch.as_tensor(np.require(items, requirements="W") if isinstance(items, np.ndarray) else items)
     if rows.ndim != 2 or rows.shape[1] != features:
-        raise ValueError(f"the encoder takes rows of {features} features, [n, {features}], got {list(rows.shape)}")
+        raise ArgumentError("images", f"must be rows of {features} features, [n, {features}], got {list(rows.shape)}")
     if not rows.is_floating_point():
-        raise TypeError(f"features must be floating point, got {rows.dtype}; convert them with astype('float32')")
+        raise ArgumentTypeError("images", f"must be floating point, got {rows.dtype}; use astype('float32')")
     numbers = rows.float()
     bad = (~numbers.isfinite().all(dim=1)).nonzero().flatten().tolist()
     if bad:
         more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-        raise ValueError(
-            f"features must be finite, in float32 too; rows {', '.join(map(str, bad[:5]))}{more} are not: "
-            f"drop or impute them"
+        raise ArgumentError(
+            "images",
+            f"must be finite, in float32 too; rows {', '.join(map(str, bad[:5]))}{more} are not: drop or impute them",
         )
     return numbers
 
@@ -123,9 +124,10 @@ class Standardize(nn.Module):
         changes = (rows != rows[0]).any(dim=0)
         lost = (changes & (deviation < RESOLVED * mean.abs())).nonzero().flatten().tolist()
         if lost:
-            raise ValueError(
-                f"feature {lost[0]} varies by {deviation[lost[0]]:.2g} around {mean[lost[0]]:.6g}, too little for "
-                f"float32 to tell its values apart: subtract a constant from it first"
+            raise ArgumentError(
+                "images",
+                f"have feature {lost[0]}, which varies by {deviation[lost[0]]:.2g} around {mean[lost[0]]:.6g}, too "
+                "little for float32 to tell its values apart: subtract a constant from it first",
             )
         self.mean.copy_(mean)
         self.deviation.copy_(deviation.where(changes, 1))

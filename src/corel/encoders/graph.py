@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from corel._errors import ArgumentError
 from corel._io.regular import read_regular
 from corel._terminal import shown
 from corel.encoders.graph_sizes import check_functions, check_sizes
@@ -194,9 +195,11 @@ def _input_shape(model: Any, name: str, source: str, size: int | None) -> tuple[
             f"{source} takes {_shown(tensor)}; an encoder takes float32 images [n, 3, size, size], colors before places"
         )
     if not dims[2] and size is None:
-        raise ValueError(f"{source} takes images of any size; say which one with size (--size 224)")
+        raise ArgumentError("size", f"is needed, since {source} takes images of any size; give one, such as 224")
     if size is not None and dims[2] not in (0, size):
-        raise ValueError(f"{source} takes images of {dims[2]} pixels, not {size}; leave out size, or export it anew")
+        raise ArgumentError(
+            "size", f"is {size}, but {source} takes images of {dims[2]} pixels; leave it out, or export the graph anew"
+        )
     side = dims[2] or size or 0
     for dim, value in zip(tensor.shape.dim[1:], (3, side, side), strict=True):
         dim.dim_value = value
@@ -210,7 +213,7 @@ def _chosen(model: Any, layers: Sequence[str], source: str) -> list[str]:
         if layer not in values:
             names = [*offered, *sorted(values - set(offered))]
             near = difflib.get_close_matches(layer, names, n=3) or offered
-            raise ValueError(f"{source} has no layer {layer!r}; near it are {', '.join(near[:5])}")
+            raise ArgumentError("layers", f"hold {layer!r}, which {source} has not; near it are {', '.join(near[:5])}")
     return list(dict.fromkeys(layers)) or offered[:1]
 
 

@@ -8,15 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from corel._errors import ArgumentError, ArgumentTypeError
+
 
 def images_of(shape: tuple[int, ...], items: Any) -> Tensor:
     """Turn items into images as `to_unit_tensor` does, or say that they are not of this shape."""
     images = to_unit_tensor(items)
     if images.shape[1:] != shape:
         channels, size, _ = shape
-        raise ValueError(
-            f"the encoder takes images of {channels} channels and {size}×{size} pixels, got a batch "
-            f"[n, channels, height, width] = {list(images.shape)}; corel.images.open(..., size={size}) resizes"
+        raise ArgumentError(
+            "images",
+            f"must have {channels} channels and {size}×{size} pixels for this encoder, got a batch "
+            f"[n, channels, height, width] = {list(images.shape)}; corel.images.open(..., size={size}) resizes",
         )
     return images
 
@@ -30,17 +33,19 @@ def to_unit_tensor(images: Any) -> Tensor:
     tensor = torch.from_numpy(np.require(images, requirements=["C", "W"])) if isinstance(images, np.ndarray) else images
     if not isinstance(tensor, Tensor) or tensor.ndim != 4:
         shape = list(getattr(images, "shape", ()))
-        raise ValueError(
-            f"images must be an array or tensor of 4 dimensions, got {type(images).__name__} {shape}; "
-            f"a single image needs a leading dimension, images[None]"
+        raise ArgumentError(
+            "images",
+            f"must be an array or tensor of 4 dimensions, got {type(images).__name__} {shape}; "
+            "a single image needs a leading dimension, images[None]",
         )
     if tensor.dtype == torch.uint8:
         return tensor.permute(0, 3, 1, 2).float().div_(255)
     if not tensor.is_floating_point():
-        raise TypeError(f"images must be uint8 in 0…255 or floating point in [0, 1], got {tensor.dtype}")
+        raise ArgumentTypeError("images", f"must be uint8 in 0…255 or floating point in [0, 1], got {tensor.dtype}")
     if tensor.numel() and not (tensor.min() >= -0.5 and tensor.max() <= 1.5):
-        raise ValueError(
-            f"floating-point images must lie in [0, 1], got {tensor.min():g} to {tensor.max():g}; "
-            f"divide by 255 or undo a normalization, or pass uint8"
+        raise ArgumentError(
+            "images",
+            f"in floating point must lie in [0, 1], got {tensor.min():g} to {tensor.max():g}; "
+            "divide by 255 or undo a normalization, or pass uint8",
         )
     return tensor.float()

@@ -93,7 +93,7 @@ def find(encoder: str | nn.Module, wrapping: Wrapping | None = None) -> Stock:
         return _lite0(how)
     near = difflib.get_close_matches(str(encoder), ["lite0", "vectors"], n=1)
     hint = f"did you mean {near[0]}?" if near else f"give {FORMS}"
-    raise ValueError(f"there is no encoder {str(encoder)!r}; {hint}")
+    raise ArgumentError("encoder", f"{str(encoder)!r} is unknown; {hint}")
 
 
 def _onnx(path: Path, how: Wrapping) -> Stock:
@@ -178,13 +178,14 @@ def lite0_classifier() -> Tensor:
 
 def _timm(name: str, how: Wrapping) -> Stock:
     if ":" in name or "/" in name:
-        raise ValueError(
-            f"timm:{name} names a place, not a model of timm's registry; give a name from timm.list_models()"
+        raise ArgumentError(
+            "encoder", f"timm:{name} names a place, not a model of timm's registry; give a name from timm.list_models()"
         )
     timm = _timm_itself()
     if not timm.is_model(name):
         near = difflib.get_close_matches(name, timm.list_models(), n=3)
-        raise ValueError(f"timm {timm.__version__} has no model {name!r}; near it are {', '.join(near) or 'none'}")
+        shown = ", ".join(near) or "none"
+        raise ArgumentError("encoder", f"timm:{name} is not in timm {timm.__version__}; near it are {shown}")
     network = _timm_network(timm, name, how.weights)
     config = timm.data.resolve_model_data_config(network)
     size = how.size or int(config["input_size"][-1])
@@ -272,8 +273,10 @@ def _scaled(
 ) -> Stock:  # fmt: skip
     """Put the normalization into the graph; what was asked for comes before the model's own."""
     mean, deviation = how.mean or own[0], how.deviation or own[1]
-    if len(mean) != 3 or len(deviation) != 3 or min(deviation) <= 0:
-        raise ValueError(f"mean and deviation are three numbers each, deviations above 0; got {mean} and {deviation}")
+    if len(mean) != 3:
+        raise ArgumentError("mean", f"must be three numbers, got {mean}")
+    if len(deviation) != 3 or min(deviation) <= 0:
+        raise ArgumentError("deviation", f"must be three numbers above 0, got {deviation}")
     if how.channels not in CHANNELS:
         raise ArgumentError("channels", f"is one of {', '.join(CHANNELS)}, got {how.channels!r}")
     content = graph_steps.normalize(checked.content, mean, deviation, how.channels)

@@ -103,7 +103,7 @@ def _vectors(source: Any, how: Wrapping) -> Wrapped:
         raise ArgumentError(given[0], "does not apply to vectors, which are used as they are; leave it out")
     rows = load_features(Path(source).expanduser()) if isinstance(source, str | os.PathLike) else np.asarray(source)
     if rows.ndim != 2 or not rows.shape[1]:
-        raise ValueError(f"embeddings are rows [n, D], got {list(rows.shape)}; give one vector a row")
+        raise ArgumentError("background", f"must be rows [n, D] for vectors, got {list(rows.shape)}")
     network = Vectors(1, rows.shape[1])
     network.prepare(rows)
     provenance = {"encoder": "vectors", "source": str(source) if isinstance(source, str | os.PathLike) else "an array"}
@@ -172,12 +172,13 @@ def _identity(network: Network, preparation: Any) -> bytes:
 def _check(latents: Latents, hashes: NDArray[np.uint8], source: str) -> None:
     distinct = len(np.unique(hashes, axis=0))
     if distinct < FEWEST:
-        raise ValueError(
-            f"a background needs at least {FEWEST} different items, {source} has {distinct}; give more, of anything "
-            "but the classes to enroll"
+        raise ArgumentError(
+            "background",
+            f"needs at least {FEWEST} different items, {source} has {distinct}; give more, of anything but the classes "
+            "to enroll",
         )
     if np.ptp(latents, axis=0).max() == 0:
-        raise ValueError(f"the encoder gives the same vector for all items of {source}; use another encoder")
+        raise ArgumentError("encoder", f"gives the same vector for all items of {source}; use another encoder")
 
 
 def _deaths(latents: Latents) -> NDArray[np.float32]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from corel import images
+from corel._errors import renamed
 from corel.backbone import Backbone
 from corel.evaluation._split import split
 from corel.images import ImageSet, Skipped, Stream
@@ -92,12 +93,8 @@ def read_labeled(
 def _read(backbone: Backbone, part: str, source: Source, **options: Any) -> LabeledItems:
     if isinstance(source, LabeledItems):
         return source
-    try:
+    with renamed(source=part):
         return _gathered(images.stream(source, backbone.preparation, labeled=True, **options))
-    except (ValueError, TypeError) as error:
-        if type(error) not in (ValueError, TypeError):  # such as one that names an argument
-            raise
-        raise type(error)(f"{part}: {error}") from error
 
 
 def _gathered(stream: Stream) -> LabeledItems:

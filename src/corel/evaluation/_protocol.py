@@ -97,13 +97,15 @@ def draw_exemplars(train: ImageSet | LabeledItems, exemplars: int, seed: int, dr
 def _check(train: LabeledItems, test: LabeledItems, exemplars: Sequence[int], expected_classes: int | None) -> None:
     """Say why the protocol cannot be run on these items, if it cannot."""
     if expected_classes is not None and len(train.classes) != expected_classes:
-        raise ValueError(
-            f"{train.source} has {len(train.classes)} classes but should have {expected_classes}: "
-            "it is another dataset, or it has other labels"
+        raise ArgumentError(
+            "expected_classes",
+            f"is {expected_classes}, but {train.source} has {len(train.classes)} classes: it is another dataset, or it "
+            "has other labels",
         )
     if len(train.classes) < 2:
-        raise ValueError(
-            f"one-vs-all AUC needs at least 2 classes, {train.source} has {len(train.classes)}; add another"
+        raise ArgumentError(
+            "train",
+            f"must have at least 2 classes for a one-vs-all AUC, {train.source} has {len(train.classes)}; add another",
         )
     if not exemplars or min(exemplars) < 1:
         raise ArgumentError("exemplars", f"must be at least 1 per class, got {list(exemplars)}")
@@ -116,10 +118,11 @@ def check_sizes(split: str, data: LabeledItems, least: int, *, empty: bool = Fal
     sizes = np.bincount(data.labels, minlength=len(data.classes))
     sizes = np.where(sizes == 0, least, sizes) if empty else sizes
     if sizes.min() < least:
-        name, thing = data.classes[int(sizes.argmin())], f"{split} {data.kind.removesuffix('s')}"
-        raise ValueError(
-            f"class {name!r} has {counted(int(sizes.min()), thing)} in {data.source} but {least} are needed; "
-            f"add {data.kind}, or enroll fewer exemplars"
+        name, found = data.classes[int(sizes.argmin())], counted(int(sizes.min()), data.kind.removesuffix("s"))
+        raise ArgumentError(
+            split,
+            f"has {found} of class {name!r} in {data.source} but {least} are needed; add {data.kind}, or enroll fewer "
+            "exemplars",
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from corel._errors import ArgumentError
 from corel.backbone import Backbone
 from corel.evaluation._labeled import LabeledItems, Source, read_labeled
 from corel.evaluation._protocol import check_sizes
@@ -102,7 +103,9 @@ def recognize(
     tested = {c: np.flatnonzero(asked.labels == c) for c in np.unique(asked.labels).tolist()}
     points = {c: _bag(backbone, score, asked, rows, blanks) for c, rows in tested.items()}
     if not (own := {c: points[c] for c in bags if c in points}):
-        raise ValueError(f"no test item of {asked.source} is of an enrolled class; add some of {known.classes[0]!r}")
+        raise ArgumentError(
+            "test", f"has no item of an enrolled class in {asked.source}; add some of {known.classes[0]!r}"
+        )
     settings, names = backbone_settings(backbone, score), {c: known.classes[c] for c in bags}
     judged = _judged(settings, bags, names, points)
     strangers = {known.classes[c]: each for c, each in judged.items() if c not in bags}

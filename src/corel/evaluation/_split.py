@@ -7,6 +7,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corel._errors import ArgumentError
+
 TEST_SHARE = 0.3
 
 
@@ -24,7 +26,7 @@ Items = TypeVar("Items", bound=Divisible)
 def split(items: Items, seed: int = 0) -> tuple[Items, Items]:
     """Set aside 30% of each class to test on, at least one item; a class of one item is only enrolled."""
     if (labels := items.labels) is None:
-        raise ValueError("evaluation needs labels: put the images into one folder a class")
+        raise ArgumentError("items", "must have labels to be evaluated: put the images into one folder a class")
     tested = np.zeros(len(labels), bool)
     for label in np.unique(labels).tolist():
         rows = np.random.default_rng([seed, label]).permutation(np.flatnonzero(labels == label))

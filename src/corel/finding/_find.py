@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel import images
+from corel._errors import ArgumentError, renamed
 from corel._terminal import progress_bar
 from corel.backbone import Backbone
 from corel.finding._found import Found
@@ -77,7 +78,7 @@ def search_for_box(
 ) -> Iterator[Found]:
     """Do as `find`, one photograph after the other: only one of them is in memory."""
     encoder = backbone if isinstance(backbone, Backbone) else Backbone.load(backbone)
-    size, marked = _size(encoder), images.read_photo(photo)
+    size, marked = _size(encoder), _read(photo, "photo")
     sides = _sides(window or default_side(marked, size), scales)
     bag = windows_in(marked, box, examples, size=size, sides=sides, seed=seed)
     method = preferred_method(encoder)
@@ -85,7 +86,7 @@ def search_for_box(
     yield _search(marked, _name(photo, 0), sides, size, p_values, progress=progress, marked=box)
     del marked
     for k, other in enumerate(others, start=1):
-        yield _search(images.read_photo(other), _name(other, k), sides, size, p_values, progress=progress)
+        yield _search(_read(other, "others"), _name(other, k), sides, size, p_values, progress=progress)
 
 
 def find_class(
@@ -114,7 +115,7 @@ def search_for_class(
     encoder = gallery.backbone
     p_values = _p_values(encoder, gallery.method, gallery.compared(name), gallery.views)
     for k, photo in enumerate(photos):
-        pixels, size = images.read_photo(photo), _size(encoder)
+        pixels, size = _read(photo, "photos"), _size(encoder)
         sides = _sides(window or default_side(pixels, size), scales)
         yield _search(pixels, _name(photo, k), sides, size, p_values, progress=progress)
 
@@ -130,7 +131,7 @@ def _search(
 ) -> Found:  # fmt: skip
     """Score all windows of all sides; where sides differ, the largest p-value at the first one's centers counts."""
     if min(photo.shape[:2]) < max(sides):
-        raise ValueError(f"{name} is smaller than a window of {max(sides)} pixels; choose smaller windows")
+        raise ArgumentError("window", f"has {max(sides)} pixels a side, more than {name} has; choose smaller windows")
     searched = [Windows(photo, side, size) for side in sides]
     rows, columns = searched[0].centers
     best = np.zeros((len(rows), len(columns)))
@@ -157,15 +158,22 @@ def _resampled(
 
 
 def _sides(window: int, scales: Sequence[float]) -> list[int]:
-    if window < 8 or not scales or min(scales) <= 0:
-        raise ValueError(f"windows need a side of at least 8 pixels and positive scales, got {window} and {[*scales]}")
+    if window < 8:
+        raise ArgumentError("window", f"must have a side of at least 8 pixels, got {window}")
+    if not scales or min(scales) <= 0:
+        raise ArgumentError("scales", f"must be one or more positive numbers, got {[*scales]}")
     return [round(window * scale) for scale in scales]
 
 
 def _size(encoder: Backbone) -> int:
     if not isinstance(encoder.preparation, images.Preparation):
-        raise ValueError("this backbone takes vectors, not images; choose one that encodes photographs")
+        raise ArgumentError("backbone", "takes vectors, not images; choose one that encodes photographs")
     return encoder.preparation.size
+
+
+def _read(photo: Any, argument: str) -> NDArray[np.uint8]:
+    with renamed(source=argument):
+        return images.read_photo(photo)
 
 
 def _name(photo: Any, number: int) -> str:

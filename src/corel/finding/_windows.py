@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from corel._errors import ArgumentError
+
 UInt8Array = NDArray[np.uint8]
 Box = tuple[int, int, int, int]  # left, top, width, height in pixels of the photograph
 
@@ -110,14 +112,16 @@ def check_box(photo: UInt8Array, box: Box, side: int) -> None:
     """Raise unless the box lies in the photograph and a window lies in the box."""
     (left, top, width, height), (rows, columns) = box, photo.shape[:2]
     if left < 0 or top < 0 or width < 1 or height < 1 or left + width > columns or top + height > rows:
-        raise ValueError(
-            f"the box {left},{top},{width},{height} (left, top, width, height) does not lie in the photograph of "
-            f"{columns}×{rows} pixels"
+        raise ArgumentError(
+            "box",
+            f"{left},{top},{width},{height} (left, top, width, height) does not lie in the photograph of "
+            f"{columns}×{rows} pixels",
         )
     if min(width, height) < side:
-        raise ValueError(
-            f"the box is {width}×{height} pixels and no window of {side}×{side} fits into it; "
-            f"draw a larger box or choose smaller windows (window={min(width, height)})"
+        raise ArgumentError(
+            "box",
+            f"is {width}×{height} pixels and no window of {side}×{side} fits into it; "
+            f"draw a larger box or choose smaller windows (window={min(width, height)})",
         )
 
 

@@ -9,6 +9,7 @@ from corel.gallery._audit import Ranked as Ranked
 from corel.gallery._blanks import BlankTest as BlankTest
 from corel.gallery._duplicates import Duplicate as Duplicate
 from corel.gallery._enrollment import Enrollment as Enrollment
+from corel.gallery._exemplar import Exemplar as Exemplar
 from corel.gallery._explanation import Explanation as Explanation
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._items import LARGEST_THUMBNAIL as LARGEST_THUMBNAIL
@@ -19,7 +20,6 @@ from corel.gallery._rows import rows_of as rows_of
 from corel.gallery._scores import HeldOut as HeldOut
 from corel.gallery._scores import Scores as Scores
 from corel.gallery._selection import Selection as Selection
-from corel.gallery._store import Exemplar as Exemplar
 from corel.gallery._tuning import Tuning as Tuning
 from corel.gallery._verdicts import Verdict as Verdict
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel.gallery._duplicates import Duplicate, near_duplicates
+from corel.gallery._exemplar import Exemplar
 from corel.gallery._kept import Kept
 from corel.gallery._later_enrollments import Later, compare_enrollments
-from corel.gallery._store import Exemplar
 
 if TYPE_CHECKING:
     from corel.oneclass import ClassBank

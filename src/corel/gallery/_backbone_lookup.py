@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from corel.gallery._store import BackboneReference, check_backbone
+from corel.gallery._exemplar import BackboneReference, check_backbone
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone

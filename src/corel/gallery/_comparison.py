@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._store import Exemplar
+from corel.gallery._exemplar import Exemplar
 from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from corel.gallery._exemplar import Exemplar
 from corel.gallery._items import decoded_thumbnail
-from corel.gallery._store import Exemplar
 
 SIDE = 16  # pixels at which thumbnails are compared: a crop by a few percent moves nothing by a whole one
 # Two pictures are nearly the same if one minus their correlation is at most FAR, and at most one NEARER-th of the usual

@@ -33,6 +33,17 @@ class Enrollment:
     skipped: tuple[Skipped, ...] = ()
     elsewhere: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls, store: Store, classes: Sequence[str], hashes: Sequence[str], added: Sequence[bool],
+        skipped: Sequence[Skipped],
+    ) -> Enrollment:  # fmt: skip
+        """Count what an enrollment of items with these classes and hashes did; `added` are those that were new."""
+        counts = dict.fromkeys(classes, 0)
+        for each, new in zip(classes, added, strict=True):
+            counts[each] += new
+        return cls(counts, len(added) - sum(added), tuple(skipped), held_elsewhere(store, hashes, classes))
+
 
 def warn_of_background(backbone: Backbone, hashes: Sequence[str]) -> None:
     """Warn about exemplars that are also in the backbone's background."""

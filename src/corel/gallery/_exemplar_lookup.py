@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
+from corel._errors import ArgumentError
 from corel.gallery._audit import Ranked
-from corel.gallery._store import Exemplar
+from corel.gallery._exemplar import Exemplar
 
 # A shorter beginning of a hash is too easily that of another exemplar.
 SHORTEST_HASH = 6
@@ -20,7 +21,7 @@ def chosen_hashes(
     order = ranked() if positions else ()
     for each in positions:
         if not 1 <= each <= len(order):
-            raise ValueError(f"there is no position {each} in this class; the audit has 1 to {len(order):,}")
+            raise ArgumentError("which", f"has position {each}, but the audit of this class has 1 to {len(order):,}")
     return [order[each - 1].exemplar.hash if isinstance(each, int) else _named(each, exemplars) for each in which]
 
 
@@ -29,11 +30,12 @@ def _named(which: str, exemplars: Sequence[Exemplar]) -> str:
     found = [each for each in exemplars if _is_called(each.source, which)] or _beginning(which, exemplars)
     if len(found) > 1:
         shown = ", ".join(each.hash[:12] for each in found[:3]) + (", …" if len(found) > 3 else "")
-        raise ValueError(f"{len(found):,} exemplars match {which!r}; name one by its hash: {shown}")
+        raise ArgumentError("which", f"{which!r} matches {len(found):,} exemplars; name one by its hash: {shown}")
     if not found:
-        raise ValueError(
-            f"no exemplar has a file called {which!r} or a hash that begins with {which!r}; "
-            "`corel classes GALLERY NAME` lists them"
+        raise ArgumentError(
+            "which",
+            f"{which!r} is neither the file of an exemplar nor the beginning of a hash; "
+            "`corel classes GALLERY NAME` lists them",
         )
     return found[0].hash
 
@@ -47,5 +49,5 @@ def _is_called(source: str, which: str) -> bool:
 def _beginning(which: str, exemplars: Sequence[Exemplar]) -> list[Exemplar]:
     found = [each for each in exemplars if each.hash.startswith(which)]
     if found and len(which) < SHORTEST_HASH:
-        raise ValueError(f"give at least {SHORTEST_HASH} letters of a hash, not {which!r}")
+        raise ArgumentError("which", f"{which!r} is too short; give at least {SHORTEST_HASH} letters of a hash")
     return found

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from corel.gallery._assessment import bank_for
 from corel.gallery._comparison import compare, compared_classes
+from corel.gallery._exemplar import Exemplar
 from corel.gallery._explanation import Explanation
 from corel.gallery._kept import Kept
 from corel.gallery._scores import Scores
 from corel.gallery._scoring import Embedded
-from corel.gallery._store import Exemplar
 
 
 def explained(

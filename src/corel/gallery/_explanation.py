@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from corel._terminal import drawn
 from corel.gallery._comparison import Comparison, in_words
+from corel.gallery._exemplar import Exemplar
 from corel.gallery._items import LARGEST_THUMBNAIL, decoded_thumbnail
 from corel.gallery._picture import draw_comparison, shortened
-from corel.gallery._store import Exemplar
 from corel.gallery._verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel import images as sources
-from corel._errors import ArgumentError
+from corel._errors import ArgumentError, renamed
 from corel.gallery import _backbone_lookup
 from corel.gallery._assessment import in_background
 from corel.gallery._audit import Audit, Ranked, audit_classes, ranked
 from corel.gallery._blanks import BlankTest
-from corel.gallery._enrollment import Enrollment, held_elsewhere, warn_of_background
+from corel.gallery._enrollment import Enrollment, warn_of_background
+from corel.gallery._exemplar import Exemplar, Version
 from corel.gallery._exemplar_lookup import chosen_hashes
 from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
@@ -29,7 +30,7 @@ from corel.gallery._scores import Scores
 from corel.gallery._scoring import Embedded, scored
 from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
-from corel.gallery._store import Exemplar, Store, Version
+from corel.gallery._store import Store
 from corel.gallery._tuning import Tuning
 from corel.gallery._verdicts import Verdict
 
@@ -210,14 +211,10 @@ class Gallery:
                     hashes.append(exemplar.hash)
                 classes += names
             if not classes:
-                raise ValueError("there is no image or vector to enroll; give at least one")
+                raise ArgumentError("images", "must hold at least one image or vector to enroll")
             added = self._store.add(_backbone_lookup.refer(*self._backbone, self._store.reference), spool, first)
         warn_of_background(self.backbone, hashes)
-        counts = dict.fromkeys(classes, 0)
-        for each, new in zip(classes, added, strict=True):
-            counts[each] += new
-        elsewhere = held_elsewhere(self._store, hashes, classes)
-        return Enrollment(counts, len(added) - sum(added), tuple(skipped), elsewhere)
+        return Enrollment.of(self._store, classes, hashes, added, skipped)
 
     def forget(self, name: str, which: Sequence[str | int] | None = None) -> int:
         """Remove a class, or some of its exemplars; gives how many were removed.
@@ -252,7 +249,7 @@ class Gallery:
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name; gives how many exemplars it holds."""
-        check_name(new)
+        check_name(new, "new")
         if name == new:
             return len(self.exemplars(name))
         return self._store.rename(name, new) or len(self.exemplars(name))  # which says that there is no such class
@@ -332,7 +329,10 @@ class Gallery:
     def tune(self, members: Any, strangers: Any, *, strict: bool = False, progress: bool = False) -> Tuning:
         """Show what each rate would do to images of the enrolled classes and to strangers; nothing is changed."""
         options = {"photographs": False, "strict": strict, "progress": progress}
-        return Tuning.of(*(self.score(each, held_out=self._half, **options) for each in (members, strangers)))
+        with renamed(images="members"):
+            known = self.score(members, held_out=self._half, **options)
+        with renamed(images="strangers"):
+            return Tuning.of(known, self.score(strangers, held_out=self._half, **options))
 
     def classify(self, images: Any, rate: float = 0.05) -> list[tuple[str, ...]]:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.
@@ -352,10 +352,10 @@ class Gallery:
         """
         if name is not None:
             self.exemplars(name)  # an unknown name is said before anything is read
-        batches = [batch for batch in self._stream(image, "reading", strict=False, progress=False) if len(batch)]
+        batches = [batch for batch in self._stream(image, "reading", called="image") if len(batch)]
         count = sum(map(len, batches))
         if count != 1:
-            raise ValueError(f"one image or vector is explained at a time, got {count}")
+            raise ArgumentError("image", f"must be one image or vector, got {count}")
         (batch,), kept = batches, self._bank()
         embedded = self._embedding(photographs=True)(batch)
         scores = self._scored(kept, embedded)
@@ -368,9 +368,12 @@ class Gallery:
             raise ValueError(f"the class {kept.names[index]!r} was changed meanwhile; ask again")
         return found
 
-    def _stream(self, images: Any, description: str, *, strict: bool, progress: bool) -> sources.Stream:
+    def _stream(
+        self, images: Any, description: str, *, strict: bool = False, progress: bool = False, called: str = "images"
+    ) -> Iterator[sources.Batch]:
         how = self.backbone.preparation
-        return sources.stream(images, how, strict=strict, progress=progress, description=description)
+        with renamed(source=called):
+            yield from sources.stream(images, how, strict=strict, progress=progress, description=description)
 
     def _embedding(self, *, photographs: bool) -> Callable[[sources.Batch], Embedded]:
         """Give the function that encodes a batch, and keeps nothing of its images."""

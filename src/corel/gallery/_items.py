@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from PIL import features as pillow
 
+from corel._errors import ArgumentError
 from corel._terminal import printable
+from corel.gallery._exemplar import Exemplar
 from corel.gallery._names import check_name
-from corel.gallery._store import Exemplar
 from corel.images import Batch, content_hash, photographic
 
 LARGEST_THUMBNAIL = 96  # pixels: as large as anybody looks at an exemplar
@@ -35,7 +36,7 @@ def class_names(batch: Batch, name: str | None) -> list[str]:
     if name is not None:
         return [name] * len(batch)
     if batch.labels is None and len(batch):
-        raise ValueError("these items have no labels; name the class, or give images in one folder a class")
+        raise ArgumentError("name", "is needed for items without labels; or give images in one folder a class")
     # Names hold no slash, but datasets' labels do: Fashion-MNIST's T-shirt/top becomes T-shirt-top.
     return [check_name(label.replace("/", "-")) for label in batch.labels or ()]
 

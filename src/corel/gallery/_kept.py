@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._store import Exemplar, Key, Store, Version
+from corel.gallery._exemplar import Exemplar, Key, Version
+from corel.gallery._store import Store
 
 if TYPE_CHECKING:
     from corel.backbone import Backbone

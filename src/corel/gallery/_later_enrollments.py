@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._store import Exemplar
+from corel.gallery._exemplar import Exemplar
 
 if TYPE_CHECKING:
     from corel.oneclass import ClassBank

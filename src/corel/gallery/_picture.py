@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corel._terminal import drawn
 from corel.gallery._comparison import Comparison
-from corel.gallery._store import Exemplar
+from corel.gallery._exemplar import Exemplar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

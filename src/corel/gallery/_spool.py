@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from corel.gallery._store import Exemplar
+from corel.gallery._exemplar import Exemplar
 
 IN_MEMORY = 32 << 20  # bytes; more go to a file, which the system removes even after a kill
 BLOBS = ("latent", "thumbnail", "features")

@@ -13,67 +13,26 @@ import sqlite3
 import threading
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from corel._terminal import printable
+from corel._errors import ArgumentError
 from corel.gallery import _checksums
+from corel.gallery._exemplar import (
+    BackboneReference,
+    Exemplar,
+    Key,
+    Snapshot,
+    Version,
+    check_backbone,
+    stored_exemplar,
+    stored_name,
+)
 from corel.gallery._extent import check_extent, within_file
 from corel.gallery._file import FORMAT, check_place, connect, damaged, format_of, lay_out, transaction
-from corel.gallery._names import check_name
 from corel.images import WHOLE
 
 VARIABLES = 500  # in one statement; SQLite allows at least 999
-
-
-@dataclass(frozen=True)
-class BackboneReference:
-    """Which backbone the latents come from: a shipped name or a path, its content hash, and B·D."""
-
-    name: str
-    digest: str
-    dimension: int
-
-
-@dataclass(frozen=True)
-class Exemplar:
-    """One enrolled example of a class.
-
-    `hash` is of what was encoded: the uint8 pixels after resize and crop, before any normalization. `thumbnail` is a
-    small picture of the same (WebP, or PNG in galleries of format 1), `enrolled` an ISO time in UTC. `features` is None
-    where the encoder has none beside the latent, and in galleries of format 1.
-    """
-
-    name: str
-    hash: str
-    source: str
-    enrolled: str
-    latent: NDArray[np.float32]
-    thumbnail: bytes | None
-    features: NDArray[np.float32] | None = None
-
-
-Key = tuple[int, str]  # of an exemplar: its number, which may be used again, and its hash
-Version = tuple[int, ...]
-
-
-class Snapshot(NamedTuple):
-    """The exemplars as of one moment.
-
-    Attributes:
-        version: changes whenever the file does.
-        keys: per class, in alphabetical order, its exemplars in the order of enrollment.
-        new: latent and features of those that were not known.
-
-    """
-
-    version: Version
-    keys: dict[str, list[Key]]
-    new: dict[Key, tuple[NDArray[np.float32], NDArray[np.float32] | None]]
 
 
 class Store:
@@ -116,7 +75,7 @@ class Store:
             rows = connection.execute("SELECT class, id, hash FROM exemplar ORDER BY class, id").fetchall()
             keys: dict[str, list[Key]] = {}
             for name, number, digest in rows:
-                keys.setdefault(self._class(name), []).append((int(number), str(digest)))
+                keys.setdefault(stored_name(name, self.path), []).append((int(number), str(digest)))
             new = [key for each in keys.values() for key in each if key not in known]
             found = self._exemplars(connection, [number for number, _ in new])
             parts = [(each.latent, each.features) for each in found]
@@ -189,8 +148,8 @@ class Store:
             with self._writing(self._connection) as connection:
                 (taken,) = connection.execute("SELECT COUNT(*) FROM exemplar WHERE class = ?", (new,)).fetchone()
                 if taken:
-                    raise ValueError(
-                        f"there is a class {new!r} already; choose another name, or forget that class first"
+                    raise ArgumentError(
+                        "new", f"is {new!r}, which is a class already; choose another, or forget that class first"
                     )
                 list(self._of_class(connection, name))  # what is damaged gets no new checksum
                 renamed = connection.execute("UPDATE exemplar SET class = ? WHERE class = ?", (new, name)).rowcount
@@ -202,7 +161,7 @@ class Store:
         with self._lock, self._reading() as connection:
             select = "SELECT class, COUNT(*) FROM exemplar GROUP BY class ORDER BY class"
             rows = [] if connection is None else connection.execute(select).fetchall()
-        return {self._class(name): count for name, count in rows}
+        return {stored_name(name, self.path): count for name, count in rows}
 
     def exemplars(self, name: str, hashes: Iterable[str] | None = None) -> list[Exemplar]:
         """Read a class's exemplars in the order they were enrolled, or only those with these hashes, in their order."""
@@ -221,7 +180,7 @@ class Store:
                 places = ", ".join("?" * len(chunk))
                 select = f"SELECT hash, class FROM exemplar WHERE hash IN ({places}) ORDER BY class"
                 for digest, name in connection.execute(select, chunk):
-                    found[digest].append(self._class(name))
+                    found[digest].append(stored_name(name, self.path))
         return [tuple(found[each]) for each in hashes]
 
     def hashes(self) -> dict[str, list[str]]:
@@ -232,7 +191,7 @@ class Store:
                 [] if connection is None else connection.execute("SELECT class, hash FROM exemplar ORDER BY class, id")
             )
             for name, digest in rows:
-                found.setdefault(self._class(name), []).append(str(digest))
+                found.setdefault(stored_name(name, self.path), []).append(str(digest))
         return found
 
     def copy(self, path: Path) -> None:
@@ -339,48 +298,10 @@ class Store:
             if found is None:
                 raise damaged(self.path, "an exemplar in its list is missing")
             stored, *row = found
-            name, digest, source, enrolled, latent, picture, features = row
-            exemplar = Exemplar(
-                self._class(name), printable(str(digest)), printable(str(source)), printable(str(enrolled)),
-                self._latent(latent), picture, self._features(features),
-            )  # fmt: skip
+            exemplar = stored_exemplar(row, self.reference.dimension if self.reference else 0, self.path)
             if self._format >= 3 and stored != _checksums.of_row(row):
                 raise damaged(self.path, f"an exemplar of {exemplar.name!r} does not match its checksum")
             yield exemplar
-
-    def _class(self, name: object) -> str:
-        try:
-            return check_name(name)
-        except (TypeError, ValueError) as error:
-            raise damaged(self.path, "a class has an impossible name") from error
-
-    def _features(self, blob: object) -> NDArray[np.float32] | None:
-        if blob is None:
-            return None
-        if not isinstance(blob, bytes) or not blob or len(blob) % 4:
-            raise damaged(self.path, "features are not a row of numbers")
-        features = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
-        if not np.isfinite(features).all():
-            raise damaged(self.path, "features are not finite")
-        return features
-
-    def _latent(self, blob: object) -> NDArray[np.float32]:
-        dimension = self.reference.dimension if self.reference else 0
-        if not isinstance(blob, bytes) or len(blob) != 4 * dimension:
-            raise damaged(self.path, f"a latent does not have {dimension} values")
-        latent = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
-        if not np.isfinite(latent).all():
-            raise damaged(self.path, "a latent is not finite")
-        return latent
-
-
-def check_backbone(path: Path, stored: BackboneReference, given: BackboneReference) -> None:
-    """Latents of two encoders cannot be compared: refuse to mix them."""
-    if stored.digest != given.digest:
-        raise ValueError(
-            f"{path} was made with the backbone {stored.name} ({stored.digest[:12]}), not with "
-            f"{given.name} ({given.digest[:12]}); open it with that one, or enroll into a new gallery"
-        )
 
 
 def _configure(connection: sqlite3.Connection, settings: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._errors import ArgumentError
 from corel._io import arrayfile
 from corel.images._limits import MOST_CLASSES
 from corel.images._listing import ArrayListing
@@ -23,7 +24,7 @@ _PLAIN_ENTRIES = (("images", "labels"), ("x", "y"), ("arr_0", "arr_1"))
 def list_array(images: NDArray[Any], source: str = "an array") -> ArrayListing:
     """List an array of images without labels."""
     if not images.ndim or not len(images):
-        raise ValueError(f"there is no image in {source}, of shape {list(images.shape)}; give at least one")
+        raise ArgumentError("source", f"must hold at least one image, got {source} of shape {list(images.shape)}")
     return ArrayListing(numbered("train", len(images)), None, (), source, images=images)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel._terminal import track
 from corel.images._convert import BROKEN, explain, to_pixels
 from corel.images._decoding import Decoded
@@ -63,22 +64,27 @@ def label_numbers(labels: Sequence[int | None], source: str) -> Int64Array | Non
     if not known:
         return None
     if len(known) < len(labels) or min(known) < 0:
-        raise ValueError(f"some items of {source} have no label (or one below 0); give all of them one, or none")
+        raise ArgumentError(
+            "source", f"must have a label from 0 on for each item, or none at all; {source} has some without"
+        )
     return np.array(known, np.int64)
 
 
 def _part(datasets: Mapping[str, Any], split: str) -> Any:
     name = next((name for name in _SPLITS[split] if name in datasets), None)
     if name is None:
-        raise ValueError(f"there is no {split} split among {', '.join(map(str, datasets))}; pass one of them instead")
+        raise ArgumentError(
+            "split", f"is {split!r}, but there are {', '.join(map(str, datasets))}; pass one of these datasets itself"
+        )
     return datasets[name]
 
 
 def _length(dataset: Any) -> int:
     if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-        raise TypeError(
-            f"cannot read images from a {type(dataset).__name__}: give a name, a path, a list of files, "
-            "an array or a dataset with a length (a streaming dataset has none)"
+        raise ArgumentTypeError(
+            "source",
+            f"is a {type(dataset).__name__}, which holds no images: give a name, a path, a list of files, an image, "
+            "an array or a dataset with a length (a streaming dataset has none)",
         )
     return len(dataset)
 

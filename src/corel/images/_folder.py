@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from corel._errors import ArgumentError
 from corel._terminal import counted
 from corel.images._formats import is_picture, suffixes, why_unread
 from corel.images._listing import FileListing
@@ -22,7 +23,9 @@ def list_folder(root: Path, split: str) -> FileListing:
         base = train if class_names(root) == ["train"] else root
         classes = class_names(base)
     else:
-        raise ValueError(f"{root} has no {split} split; put the images below {root}/train and {root}/{split}")
+        raise ArgumentError(
+            "split", f"is {split!r}, which {root} has not; put the images below {root}/train and {root}/{split}"
+        )
     return list_classes(base, classes) if classes else _list_flat(base)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel.images._set import Int64Array
 
 
@@ -29,7 +30,7 @@ def numbered_labels(labels: Any, count: int) -> Labels:
     """Number labels of any kind, one for each of `count` items; their distinct values are the classes."""
     listed = _listed(labels)
     if len(listed) != count:
-        raise ValueError(f"there are {count} items but {len(listed)} labels; give one for each")
+        raise ArgumentError("source", f"has {count} items but {len(listed)} labels; give one for each")
     positions = _positions(listed)
     return Labels(np.array([positions[label] for label in listed], np.int64), tuple(map(str, positions)))
 
@@ -38,13 +39,14 @@ def _listed(labels: Any) -> list[Hashable]:
     """List labels as Python's own values, by which those of one array equal those of another."""
     values = labels.tolist() if hasattr(labels, "tolist") else labels
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise TypeError(f"labels must be one value for each item, got {values!r}")
+        raise ArgumentTypeError("source", f"must have a label for each item, got {values!r} as labels")
     listed = list(values)
     for i, label in enumerate(listed):
         if not isinstance(label, Hashable):
-            raise TypeError(f"labels must be one value for each item, but label {i} is a {type(label).__name__}")
+            kind = type(label).__name__
+            raise ArgumentTypeError("source", f"must have one value for each item as labels, but label {i} is a {kind}")
         if label is None or label != label:
-            raise ValueError(f"label {i} is {label}; leave such items out, or give them a class")
+            raise ArgumentError("source", f"has {label} as label {i}; leave such items out, or give them a class")
     return listed
 
 
@@ -56,5 +58,6 @@ def _positions(labels: Sequence[Hashable]) -> dict[Hashable, int]:
     except TypeError:
         ordered = sorted(distinct, key=str)
     if len(set(map(str, ordered))) < len(ordered):
-        raise ValueError(f"some labels differ but read alike: {', '.join(map(repr, ordered))}; give each its own name")
+        alike = ", ".join(map(repr, ordered))
+        raise ArgumentError("source", f"has labels that differ but read alike: {alike}; give each its own name")
     return {label: position for position, label in enumerate(ordered)}

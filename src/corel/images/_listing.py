@@ -72,13 +72,18 @@ class ArrayListing(Listing):
         shape = list(self.images.shape)
         if self.images.ndim not in (3, 4):
             hint = "; vectors need a backbone on vectors" if self.images.ndim == 2 else ""
-            raise ValueError(f"images must be [n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w], got {shape}{hint}")
+            forms = "[n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w]"
+            raise ArgumentError("source", f"must be images {forms}, got {self.source} of shape {shape}{hint}")
         if self.images.ndim == 3 and self.images.shape[-1] in (3, 4):
-            raise ValueError(f"an array of shape {shape} looks like one color image; give it as image[None]")
+            raise ArgumentError("source", f"has the shape {shape} of one color image; give it as image[None]")
 
     def decode(self, rows: range, preparation: Preparation, *, progress: bool = False) -> Decoded:
         """Convert to uint8 RGB of one size; what has that form already is not copied."""
-        return Decoded(resize_all(self.images[rows.start : rows.stop], preparation, progress=progress), {}, None)
+        try:
+            pixels = resize_all(self.images[rows.start : rows.stop], preparation, progress=progress)
+        except ValueError as error:
+            raise ArgumentError("source", f"cannot be read as images: {error}") from error
+        return Decoded(pixels, {}, None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
+from corel._errors import ArgumentError
 from corel._io.regular import open_regular, read_regular
 from corel.images._convert import BROKEN, _rgb, _to_uint8, as_array, explain, open_image
 from corel.images._formats import formats
@@ -39,7 +40,10 @@ def read_photo(source: Any) -> UInt8Array:
         return _decoded(source.read(), "the photograph")
     if isinstance(source, Image.Image):
         return np.asarray(_rgb(ImageOps.exif_transpose(source)))
-    return _from_array(np.asarray(as_array(source)))
+    try:
+        return _from_array(np.asarray(as_array(source)))
+    except ValueError as error:
+        raise ArgumentError("source", f"cannot be read as a photograph: {error}") from error
 
 
 def shorter_side(path: Path) -> int:
@@ -78,4 +82,4 @@ def _pixels(image: Image.Image) -> UInt8Array:
 def _from_array(pixels: Any) -> UInt8Array:
     if pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[-1] in (3, 4)):
         return np.asarray(_rgb(Image.fromarray(np.ascontiguousarray(_to_uint8(pixels)))))
-    raise ValueError(f"a photograph is an array [h, w] or [h, w, 3|4], got {list(pixels.shape)}")
+    raise ValueError(f"it must be [h, w] or [h, w, 3|4], got {list(pixels.shape)}")

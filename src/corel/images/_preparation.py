@@ -55,7 +55,8 @@ class Preparation:
         if self.shorter is not None and (self.resize != "crop" or self.shorter < self.size):
             raise ArgumentError("shorter", f"is for resize='crop' and at least size={self.size}, got {self.shorter!r}")
         if (self.mean is None) != (self.deviation is None):
-            raise ValueError("mean and deviation go together; give both, or neither")
+            missing = "mean" if self.mean is None else "deviation"
+            raise ArgumentError(missing, "is missing: mean and deviation go together; give both, or neither")
         for name in ("mean", "deviation"):
             object.__setattr__(self, name, _channels(name, getattr(self, name)))
 
@@ -94,20 +95,19 @@ class Rows:
     def check(self, values: NDArray[np.float32]) -> None:
         """Raise where the rows are not ``[n, features]`` or hold a value that float32 cannot."""
         if values.ndim != 2:
-            raise ValueError(
-                f"vectors are rows [n, {self.features}], got {list(values.shape)}; a single one needs a leading "
-                "dimension, vector[None]"
+            raise ArgumentError(
+                "source",
+                f"must be rows [n, {self.features}], got {list(values.shape)}; a single vector needs a leading "
+                "dimension, vector[None]",
             )
         if values.shape[1] != self.features:
-            raise ValueError(
-                f"the encoder takes rows of {self.features} features, [n, {self.features}], got {list(values.shape)}"
+            raise ArgumentError(
+                "source", f"must be rows of {self.features} features, [n, {self.features}], got {list(values.shape)}"
             )
         if bad := np.flatnonzero(~np.isfinite(values).all(axis=1)).tolist():
             more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            raise ValueError(
-                f"features must be finite, in float32 too; rows {', '.join(map(str, bad[:5]))}{more} are not: "
-                "drop or impute them"
-            )
+            rows = ", ".join(map(str, bad[:5])) + more
+            raise ArgumentError("source", f"must be finite, in float32 too; rows {rows} are not: drop or impute them")
 
 
 def from_document(document: dict[str, Any]) -> Preparation | Rows:

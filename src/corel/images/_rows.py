@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._errors import ArgumentError, ArgumentTypeError
 from corel._io.arrayfile import load_features, load_labeled
 from corel.images._convert import as_array
 from corel.images._labels import Labels, is_pair, numbered_labels
@@ -29,9 +30,10 @@ class RowSet(NamedTuple):
 def read_rows(source: Any, preparation: Rows, split: str, *, labeled: bool) -> RowSet:
     """Read rows of features; if `labeled`, a file must hold labels beside them."""
     if isinstance(source, ImageSet):
-        raise ValueError(
-            f"this backbone takes vectors of {preparation.features} features, not images "
-            f"({source.source}); give the features of those images"
+        raise ArgumentError(
+            "source",
+            f"must be vectors of {preparation.features} features for this backbone, got images ({source.source}); "
+            "give the features of those images",
         )
     named = "an array"
     if labeled and isinstance(source, str | os.PathLike):
@@ -40,7 +42,7 @@ def read_rows(source: Any, preparation: Rows, split: str, *, labeled: bool) -> R
         return RowSet(_checked(_loaded(source), preparation), None, named)
     rows, labels = as_array(source[0]), source[1]
     if not np.issubdtype(rows.dtype, np.floating):
-        raise TypeError(f"features must be floating point, got {rows.dtype}; convert them with astype('float32')")
+        raise ArgumentTypeError("source", f"must be floating point, got {rows.dtype}; use astype('float32')")
     values = _checked(rows, preparation)
     return RowSet(values, numbered_labels(labels, len(values)), named)
 
@@ -62,5 +64,5 @@ def _loaded(source: Any) -> Any:
     if not any(isinstance(each, str | os.PathLike) for each in named):
         return source
     if len(named) != 1 or Path(named[0]).suffix.lower() not in (".npy", ".npz"):
-        raise ValueError("this backbone takes feature vectors: give one .npy or .npz file")
+        raise ArgumentError("source", "must be one .npy or .npz file for this backbone, which takes feature vectors")
     return load_features(Path(named[0]).expanduser())

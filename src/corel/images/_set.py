@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corel._errors import ArgumentError
 from corel.images._preparation import Preparation
 
 UInt8Array = NDArray[np.uint8]
@@ -66,9 +67,9 @@ class ImageSet:
     def __post_init__(self) -> None:
         n, shape = len(self.pixels), self.pixels.shape
         if self.pixels.dtype != np.uint8 or len(shape) != 4 or shape[1] != shape[2] or shape[3] != 3:
-            raise ValueError(f"pixels must be uint8 [n, size, size, 3], got {self.pixels.dtype} {list(shape)}")
+            raise ArgumentError("pixels", f"must be uint8 [n, size, size, 3], got {self.pixels.dtype} {list(shape)}")
         if len(self.names) != n:
-            raise ValueError(f"{n} images need {n} names, got {len(self.names)}")
+            raise ArgumentError("names", f"must be one for each of {n} images, got {len(self.names)}")
         if self.labels is not None:
             check_labels(self.labels, n, len(self.classes), self.source)
 
@@ -90,11 +91,12 @@ class ImageSet:
 def check_labels(labels: Int64Array, n: int, classes: int, source: str) -> None:
     """Raise where labels are not one for each image, each a position in the list of classes."""
     if labels.shape != (n,):
-        raise ValueError(f"{n} images need labels [{n}], got {list(labels.shape)}, in {source}")
+        raise ArgumentError("labels", f"must be [{n}], one for each image, got {list(labels.shape)}, in {source}")
     if n and not (labels.min() >= 0 and labels.max() < classes):
-        raise ValueError(
-            f"labels run from {labels.min()} to {labels.max()} but there are {classes} classes in {source}; "
-            f"a label is a position in the list of classes"
+        raise ArgumentError(
+            "labels",
+            f"run from {labels.min()} to {labels.max()} but there are {classes} classes in {source}; "
+            "a label is a position in the list of classes",
         )
 
 
@@ -106,4 +108,4 @@ def numbered(split: str, count: int) -> list[str]:
 def only_train(split: str, source: str) -> None:
     """Refuse to give a source without splits as test images: they would be the training images again."""
     if split != "train":
-        raise ValueError(f"{source} has no splits, so it can only be opened as 'train', not as {split!r}")
+        raise ArgumentError("split", f"must be 'train' for {source}, which has no splits, got {split!r}")

@@ -146,9 +146,10 @@ def _all_labeled(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
 
 def _need_labels(present: bool, source: str) -> None:
     if not present:
-        raise ValueError(
-            f"evaluation needs labels, but {source} has none; give a dataset, a folder with one folder a class, or a "
-            "pair (items, labels)"
+        raise ArgumentError(
+            "source",
+            f"must have labels, but {source} has none; give a dataset, a folder with one folder a class, or a pair "
+            "(items, labels)",
         )
 
 

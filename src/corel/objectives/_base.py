@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from corel._errors import ArgumentError
 from corel.encoders.base import Network
 from corel.training.config import TrainConfig
 
@@ -56,8 +57,9 @@ class Objective(nn.Module, ABC):
 def image_shape(item_shape: tuple[int, ...]) -> dict[str, int]:
     """Give the size and channels of square images ``[size, size, channels]``, or raise if items are something else."""
     if len(item_shape) != 3 or item_shape[0] != item_shape[1]:
-        raise ValueError(
-            f"this objective learns from square images [n, size, size, channels], got [n, "
-            f"{', '.join(map(str, item_shape))}]; corel.images.open makes them, objective features takes vectors"
+        raise ArgumentError(
+            "images",
+            f"must be square, [n, size, size, channels], for this objective, got items of shape {list(item_shape)}; "
+            "corel.images.open makes them so, and the objective features takes vectors",
         )
     return {"image_size": item_shape[0], "channels": item_shape[2]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from corel._errors import ArgumentError
 from corel.encoders import FeatureHead
 from corel.encoders.feature_head import rows_of
 from corel.objectives._base import Objective
@@ -27,9 +28,10 @@ class VectorReconstruction(Objective):
     def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
         super().__init__(config, item_shape)
         if len(item_shape) != 1:
-            raise ValueError(
-                f"the objective features learns from an array [n, features], got items of shape {list(item_shape)}; "
-                f"flatten them, or train on images with another objective"
+            raise ArgumentError(
+                "images",
+                f"must be an array [n, features] for the objective features, got items of shape {list(item_shape)}; "
+                "flatten them, or train with another objective",
             )
         self._eta, self._batch, embeddings = config.eta, config.batch_size, config.rows == "embeddings"
         shape = config.branches, config.branch_dim, config.width

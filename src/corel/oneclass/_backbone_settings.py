@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from corel._errors import ArgumentError
 from corel.oneclass._checks import Method
 from corel.oneclass._kernel import Points
 
@@ -55,9 +56,14 @@ def backbone_settings(backbone: Space, method: str = "auto") -> dict[str, Any]:
     """
     if method == "cosine":
         if backbone.background_features is None:
-            raise ValueError('this backbone has no features of its background; use method="contrast", or train it anew')
+            raise ArgumentError(
+                "method",
+                'is "cosine", but the backbone has no features of its background; use "contrast", or train anew',
+            )
         return {"branches": 1, "radius": 1.0, "background": backbone.background_features, "method": method}
     if backbone.p != 1:
-        raise ValueError(f"scores count in L1 balls but the backbone was trained with p={backbone.p:g}; train with p=1")
+        raise ArgumentError(
+            "backbone", f"was trained with p={backbone.p:g}, but scores count in L1 balls; train with p=1"
+        )
     settings = {"branches": backbone.branches, "radius": backbone.eta, "background": backbone.background}
     return settings if method == "auto" else {**settings, "method": method}

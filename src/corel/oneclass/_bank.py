@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from corel._errors import ArgumentError
 from corel.oneclass import _cpu, _torch
 from corel.oneclass._bag import Bag
 from corel.oneclass._checks import (
@@ -91,7 +92,7 @@ class ClassBank:
         """Make a bank of one array `[m_c, B·D]` per class; `settings` are the fields from `branches` on."""
         arrays = [np.asarray(bag) for bag in bags]
         if not arrays:
-            raise ValueError("a bank needs at least one class; enroll one first")
+            raise ArgumentError("bags", "must be at least one class; enroll one first")
         offsets = np.cumsum([0, *map(len, arrays)], dtype=np.int64)
         return cls(np.concatenate(arrays), offsets, **settings)
 
@@ -253,9 +254,10 @@ class ClassBank:
     def _latents(self, z: Latents, name: str) -> Points:
         latents = as_latents(z, self.exemplars.dtype.type, name)
         if latents.shape[1] != self.exemplars.shape[1]:
-            raise ValueError(
-                f"{name} has {latents.shape[1]} columns but the exemplars have {self.exemplars.shape[1]}; "
-                "encode both with the same backbone"
+            raise ArgumentError(
+                name,
+                f"has {latents.shape[1]} columns but the exemplars have {self.exemplars.shape[1]}; "
+                "encode both with the same backbone",
             )
         return latents
 

@@ -27,10 +27,10 @@ def as_latents(z: Latents, dtype: type[np.floating[Any]], name: str) -> Points:
         z = z.detach().to("cpu", torch.float64 if dtype is np.float64 else torch.float32).numpy()
     latents: Points = np.require(z, dtype, ["C", "W"])
     if latents.ndim != 2:
-        raise ValueError(f"{name} must be a matrix [n, branches·dim], not an array of shape {latents.shape}")
+        raise ArgumentError(name, f"must be a matrix [n, branches·dim], not an array of shape {latents.shape}")
     if not np.isfinite(latents).all():
         row = int(np.flatnonzero(~np.isfinite(latents).all(1))[0])
-        raise ValueError(f"{name} has NaN or infinity in row {row}; drop such rows before scoring")
+        raise ArgumentError(name, f"has NaN or infinity in row {row}; drop such rows before scoring")
     return latents
 
 
@@ -69,7 +69,7 @@ def check_rate(rate: float) -> None:
 def check_settings(branches: int, radius: float, columns: int) -> None:
     """Refuse branches that do not divide the columns, and a radius that is no length."""
     if branches < 1 or columns % branches:
-        raise ValueError(f"{columns} latent columns cannot be split into branches={branches} parts of equal size")
+        raise ArgumentError("branches", f"is {branches}, which does not divide the {columns} columns of the latents")
     if not SHORTEST <= radius < np.inf:
         raise ArgumentError("radius", f"must be finite and at least {SHORTEST:g}, not {radius}; rescale the latents")
 

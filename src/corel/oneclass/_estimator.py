@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from corel._errors import ArgumentError, ArgumentIndexError, ArgumentTypeError
 from corel.oneclass._backbone_settings import Space, backbone_settings
 from corel.oneclass._bank import ClassBank, check_support
 from corel.oneclass._checks import Method, Seed, Ties, check_rate, resolve_method
@@ -27,7 +28,7 @@ def _refusing_the_former_name(init: Initializer) -> Initializer:
     def checked(self: OneClass, *arguments: Any, **settings: Any) -> None:
         if "score" in settings:
             old = settings["score"]
-            raise TypeError(f"OneClass(score={old!r}) is called OneClass(method={old!r}) now; rename the argument")
+            raise ArgumentTypeError("score", f"is called method now; write OneClass(method={old!r})")
         init(self, *arguments, **settings)
 
     return cast("Initializer", checked)
@@ -105,10 +106,10 @@ class OneClass(OutlierMixin, BaseEstimator):
         rows = np.atleast_1d(np.asarray(indices))
         m = len(self.exemplars_)
         if rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= m):
-            raise IndexError(f"indices to forget must be integers from 0 to {m - 1}, the {m} exemplars; got {rows}")
+            raise ArgumentIndexError("indices", f"must be integers from 0 to {m - 1}, the {m} exemplars; got {rows}")
         kept = np.delete(self.exemplars_, rows.astype(np.int64), axis=0)
         if not len(kept):
-            raise ValueError(f"forgetting all {m} exemplars leaves no class; drop the estimator instead")
+            raise ArgumentError("indices", f"are all {m} exemplars, which leaves no class; drop the estimator instead")
         return self._enroll(kept)
 
     def score_samples(self, X: ArrayLike) -> Doubles:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from corel._errors import ArgumentError
 from corel.oneclass import _contrast, _cosine, _cpu
 from corel.oneclass._explain import Votes, explain_balls, explain_cosines
 from corel.oneclass._kernel import Doubles, Integers, Points, Window
@@ -186,7 +187,7 @@ class Cosines:
     def worth(self, around: Integers) -> Doubles:
         """By what the background weighs on average."""
         if not self.weighed.size:
-            raise ValueError("every row of the background equals an exemplar; enroll other images, or wrap anew")
+            raise ArgumentError("background", "has no row but exemplars; enroll other images, or wrap anew")
         return _cosine.scales(around, self.weighed.size)
 
     def omitting(self, rows: Integers) -> Cosines:

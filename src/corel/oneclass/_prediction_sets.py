@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corel._errors import ArgumentError
 from corel.oneclass._checks import check_rate
 
 
@@ -23,6 +24,6 @@ def prediction_sets(scores: ArrayLike, p_values: ArrayLike, rate: float) -> list
     check_rate(rate)
     score, p = np.atleast_2d(np.asarray(scores, float)), np.atleast_2d(np.asarray(p_values, float))
     if score.shape != p.shape:
-        raise ValueError(f"scores {score.shape} and p_values {p.shape} must have one shape [n, classes]")
+        raise ArgumentError("p_values", f"must have the shape of scores, {[*score.shape]}, got {[*p.shape]}")
     order = np.lexsort((-p, -score), axis=1)
     return [ranked[p[row, ranked] > rate] for row, ranked in enumerate(order)]

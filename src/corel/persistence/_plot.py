@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from corel._errors import ArgumentError
 from corel._terminal import counted
 from corel.persistence.api import Barcode, barcode
 
@@ -25,7 +26,7 @@ def plot_barcode(bars: Barcode | Tensor, *, eta: float | None = None, ax: Axes |
 
     bars = bars if isinstance(bars, Barcode) else barcode(bars)
     if bars.deaths.dim() != 1:
-        raise ValueError(f"one cloud at a time: bars are {[*bars.deaths.shape]}; pass points[k], not a batch")
+        raise ArgumentError("bars", f"must be of one cloud, got {[*bars.deaths.shape]}; pass points[k], not a batch")
     ax = plt.subplots(figsize=(4, 3), layout="constrained")[1] if ax is None else ax
     deaths = bars.deaths.detach().cpu().numpy()
     ax.hlines(range(len(deaths)), 0, deaths, linewidth=1.2, color="#375E97")

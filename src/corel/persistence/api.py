@@ -102,7 +102,7 @@ def _checked_points(points: Tensor | None, p: float) -> Tensor:
 
 def _checked_distances(points: Tensor | None, distances: Tensor) -> Tensor:
     if points is not None:
-        raise TypeError("pass points or distances, not both")
+        raise ArgumentTypeError("distances", "must be left out where points are given; pass one of the two")
     distances = _native(distances, "distances")
     if distances.dim() < 2 or distances.shape[-1] != distances.shape[-2] or distances.shape[-1] < 1:
         raise ArgumentError("distances", f"must be [..., b, b] with b ≥ 1, not {[*distances.shape]}")

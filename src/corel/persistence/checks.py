@@ -14,11 +14,11 @@ def is_real(value: object) -> bool:
     return isinstance(value, (float, int, Real))  # the last is an abstract class, which takes longer to ask
 
 
-def refuse_non_finite(clouds: Tensor) -> None:
+def refuse_non_finite(clouds: Tensor, argument: str = "points") -> None:
     """Raise where a value of ``[n, b, D]`` is NaN or infinite."""
     finite = clouds.isfinite().all(-1)
     if not bool(finite.all()):
-        raise non_finite(*(~finite).nonzero()[0].tolist())
+        raise non_finite(*(~finite).nonzero()[0].tolist(), argument)
 
 
 def refuse_overflow(distances: Tensor) -> Tensor:
@@ -44,15 +44,18 @@ def refuse_no_metric(matrices: Tensor) -> None:
         raise ArgumentError("distances", "is not symmetric: pass (d + d.mT) / 2, or the points themselves")
 
 
-def non_finite(cloud: int, point: int) -> ValueError:
+def non_finite(cloud: int, point: int, argument: str = "points") -> ArgumentError:
     """The error that names the first bad point."""
-    return ValueError(
-        f"cloud {cloud}, point {point} has a value that is NaN or infinite; persistence needs finite numbers "
-        f"(look for a diverged training step or an unfilled row)"
+    return ArgumentError(
+        argument,
+        f"must be finite, but cloud {cloud}, point {point} has a value that is NaN or infinite "
+        "(look for a diverged training step or an unfilled row)",
     )
 
 
-def overflow(cloud: int, size: int) -> ValueError:
+def overflow(cloud: int, size: int) -> ArgumentError:
     """The error that names the first cloud whose distances overflow floats of so many bytes."""
-    cure = "rescale the points" + (" or use torch.float64" if size < 8 else "")
-    return ValueError(f"the distances of cloud {cloud} overflow torch.float{8 * size}: {cure}")
+    cure = "rescale them" + (" or use torch.float64" if size < 8 else "")
+    return ArgumentError(
+        "points", f"are too far apart: the distances of cloud {cloud} overflow torch.float{8 * size}; {cure}"
+    )

@@ -110,7 +110,7 @@ def _triton() -> ModuleType | None:
 def _of_distances(matrices: Tensor) -> Tensor:
     matrices = matrices.clone()
     matrices.diagonal(dim1=-2, dim2=-1).zero_()
-    refuse_non_finite(matrices)
+    refuse_non_finite(matrices, "distances")
     refuse_no_metric(matrices)
     # No -0.0, whose bits are those of a large number.
     matrices = (matrices / 2 + matrices.mT / 2).clamp(min=0).abs()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._errors import ArgumentError
 from corel.images import EncodedListing
 from corel.scale import _place
 
@@ -32,7 +33,8 @@ def columns_of(batch: Any) -> dict[str, Sequence[Any]]:
         return {name: batch.column(name).to_pylist() for name in batch.column_names}
     names = list(batch) if isinstance(batch, Mapping) else list(batch.columns)
     if not set(names) & set(READ[:-1]):
-        raise ValueError(f"a batch has the columns {', '.join(names) or '(none)'}; give one of {', '.join(READ[:-1])}")
+        wanted = ", ".join(READ[:-1])
+        raise ArgumentError("batch", f"must have one of the columns {wanted}, got {', '.join(names) or 'none'}")
     return {name: batch[name] for name in names}
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from corel._errors import ArgumentError
 from corel._terminal import shown
 from corel._version import __version__
 from corel.scale._place import Place
@@ -78,12 +79,12 @@ def settle(place: Place, wanted: Manifest) -> Manifest:
     names = place.names()
     if MANIFEST not in names:
         if names:
-            raise ValueError(f"{place.address} holds {shown(min(names))} and no run; name a new folder with --out")
+            raise ArgumentError("out", f"{place.address} holds {shown(min(names))} and no run; name a new folder")
         place.write(MANIFEST, json.dumps({"format": FORMAT, "corel": __version__, **asdict(wanted)}, indent=1).encode())
         return wanted
     there = _read(place)
     if difference := there.difference(wanted):
-        raise ValueError(f"{place.address} holds results {difference}; name a new folder with --out")
+        raise ArgumentError("out", f"{place.address} holds results {difference}; name a new folder")
     return there
 
 

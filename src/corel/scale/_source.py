@@ -15,6 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from corel._errors import ArgumentError
 from corel._io.regular import read_regular
 from corel._terminal import shown
 from corel.images import find_files, is_picture
@@ -97,10 +98,10 @@ def find_source(arguments: Sequence[str]) -> Source:
     files = [file for argument in arguments for file in _listed(argument)]
     parquet = [file for file in files if _is_parquet(file)]
     if not files:
-        raise ValueError(f"there is nothing to score in {', '.join(arguments)}; name images or Parquet files")
+        raise ArgumentError("source", f"holds nothing to score: {', '.join(arguments)}; name images or Parquet files")
     if parquet and len(parquet) < len(files):
         other = next(file for file in files if not _is_parquet(file))
-        raise ValueError(f"{parquet[0]} is a Parquet file and {other} is not; score them in two runs")
+        raise ArgumentError("source", f"mixes {parquet[0]}, a Parquet file, with {other}; score them in two runs")
     if not parquet:
         return Source(files)
     with ThreadPoolExecutor(FOOTERS) as pool:

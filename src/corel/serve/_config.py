@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from corel._errors import ArgumentError
+
 SHORTEST_TOKEN = 16
 TOKEN_VARIABLE = "COREL_TOKEN"
 
@@ -72,13 +74,14 @@ class Config:
 
     def __post_init__(self) -> None:
         if self.token is not None and (len(self.token) < SHORTEST_TOKEN or not self.token.isascii()):
-            raise ValueError(
-                f"a token has at least {SHORTEST_TOKEN} ASCII characters; make one with `openssl rand -hex 32`"
+            raise ArgumentError(
+                "token", f"must have at least {SHORTEST_TOKEN} ASCII characters; make one with `openssl rand -hex 32`"
             )
         if self.token is None and not is_loopback(self.host):
-            raise ValueError(
+            raise ArgumentError(
+                "host",
                 f"{self.host} can be reached from other machines, so a token is needed: "
-                f"give --token-file FILE or set ${TOKEN_VARIABLE}, or listen on 127.0.0.1"
+                f"give --token-file FILE or set ${TOKEN_VARIABLE}, or listen on 127.0.0.1",
             )
         if self.public_url is not None:
             origin_of(self.public_url)
@@ -110,7 +113,9 @@ def origin_of(url: str) -> str:
     """Give a URL's scheme, host and port as a browser writes an Origin; refuse what is no such address."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
-        raise ValueError(f"--public-url {url} is not an address such as https://studio.example.org; the path must be /")
+        raise ArgumentError(
+            "public_url", f"must be an address such as https://studio.example.org, without a path, got {url}"
+        )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     usual = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port not in (None, usual) else "")
@@ -122,5 +127,7 @@ def read_token(file: Path | None) -> str | None:
         return os.environ.get(TOKEN_VARIABLE) or None
     text = file.expanduser().read_text().strip()
     if not text:
-        raise ValueError(f"--token-file {file} is empty; write a token into it, for example `openssl rand -hex 32`")
+        raise ArgumentError(
+            "token_file", f"{file} is empty; write a token into it, for example that of `openssl rand -hex 32`"
+        )
     return text

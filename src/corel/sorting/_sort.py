@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from corel._errors import ArgumentError
 from corel._io.lock import locked
 from corel.gallery import Gallery, Verdict
 from corel.images import EmptySourceError, Skipped, find_files
@@ -51,7 +52,7 @@ def sort(
     """
     how, root, place = How(how), _resolved(folder), _resolved(into)
     if place in (root, *root.parents):
-        raise ValueError(f"{folder} lies in {into}, where its images would go; name another folder to sort into")
+        raise ArgumentError("into", f"is {into}, in which {folder} lies; name another folder to sort into")
     place.mkdir(parents=True, exist_ok=True)
     done = Sorted(place / LIST)
     with locked(done.undo_list):

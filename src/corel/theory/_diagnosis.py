@@ -152,7 +152,9 @@ def _refuse_non_finite(clouds: Tensor) -> None:
     bad = (~clouds.isfinite()).any(-1).nonzero()
     if len(bad):
         branch, row = bad[0].tolist()
-        raise ValueError(f"latent {row} has a value that is NaN or infinite in branch {branch}: remove it")
+        raise ArgumentError(
+            "latents", f"must be finite, but latent {row} has NaN or infinity in branch {branch}: remove it"
+        )
 
 
 def _random_batches(points: int, batch_size: int, batches: int, seed: int) -> Tensor:

@@ -37,7 +37,7 @@ def connectivity_interval(points: Points, p: float = 1.0) -> tuple[float, float]
     """
     distances = pairwise_distances(points, p)
     if len(distances) < 2:
-        raise ValueError("one point has no death time, so no α and β: give at least two points")
+        raise ArgumentError("points", "must be at least two: a single point has no death time, so no α and β")
     deaths = death_times(distances=distances)
     return float(deaths.min()), float(deaths.max())
 
@@ -179,8 +179,10 @@ def _distances_to_others(points: Points, p: float) -> Tensor:
 
 
 def _check_interval(alpha: float, beta: float) -> None:
-    if not 0 <= alpha <= beta < math.inf:
-        raise ValueError(f"death times need 0 ≤ α ≤ β < ∞, not α = {alpha} and β = {beta}")
+    if not 0 <= alpha < math.inf:
+        raise ArgumentError("alpha", f"must be at least 0 and finite, not {alpha}")
+    if not alpha <= beta < math.inf:
+        raise ArgumentError("beta", f"must be at least alpha = {alpha} and finite, not {beta}")
 
 
 def _check_batch_size(b: int) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corel._errors import ArgumentError
 from corel.backbone import Backbone
 from corel.encoders import FeatureHead
 from corel.encoders.pretrained import Pretrained
@@ -39,11 +40,12 @@ def add_head(
     """
     network = backbone.network
     if not isinstance(network, Pretrained):
-        raise ValueError(
-            "a head goes onto an encoder of images; for vectors, `corel train --features FILE` trains one by itself"
+        raise ArgumentError(
+            "backbone",
+            "must be an encoder of images to get a head; for vectors, `corel train --features FILE` trains one",
         )
     if network.has_head:
-        raise ValueError("this encoder has a head already; wrap the encoder anew for another one")
+        raise ArgumentError("backbone", "has a head already; wrap the encoder anew for another one")
     config = config or TrainConfig.preset("features")
     # Unwhitened: whitening makes small directions as large as those that the head is to keep.
     vectors = network.unwhitened(backbone.background)

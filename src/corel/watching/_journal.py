@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from corel._errors import ArgumentError
 from corel._io.lines import append_lines, append_text, read_lines
 from corel._terminal import exported
 from corel.watching._appearing import File
@@ -54,7 +55,7 @@ class Row(NamedTuple):
 def state_of(out: Path) -> Path:
     """Give the place of the state that belongs to these rows."""
     if out.suffix.lower() not in FORMATS:
-        raise ValueError(f"{out} ends in {out.suffix or 'nothing'}; rows are written to a .csv or a .jsonl file")
+        raise ArgumentError("out", f"must be a .csv or a .jsonl file, got {out}")
     return out.with_name(f"{out.name}.state")
 
 

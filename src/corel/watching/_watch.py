@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from corel._errors import ArgumentError
 from corel._io.lock import locked
 from corel.gallery import Gallery, Scores
 from corel.images import EmptySourceError
@@ -72,9 +73,11 @@ class Watch:
         seed: int | None = None,
     ) -> None:
         if sum(gallery.classes().values()) < 2:
-            raise ValueError("watching needs at least two exemplars, one to score and one to calibrate; enroll more")
+            raise ArgumentError(
+                "gallery", "must hold two exemplars or more, one to score and one to calibrate; enroll more"
+            )
         if command and shutil.which(command[0]) is None:
-            raise ValueError(f"there is no program {command[0]!r} to run for a stranger; check its name")
+            raise ArgumentError("command", f"begins with {command[0]!r}, which is no program here; check its name")
         self._gallery, self._rate, self._command, self._photographs = gallery, rate, list(command), photographs
         self._level, self._seed = level, secrets.randbits(64) if seed is None else seed
         self.folder = Folder(Path(folder).expanduser().resolve(), settle)
