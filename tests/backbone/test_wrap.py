@@ -318,14 +318,17 @@ def test_embeddings_are_taken_without_a_training(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["lite"], "no encoder 'lite'; did you mean lite0?"),
+        (["lite"], "ENCODER 'lite' is unknown; did you mean lite0?"),
         (["onnx:absent.onnx"], "no ONNX file absent.onnx"),
-        (["onnx:{folder}/small.onnx", "--size", "32"], "takes images of 16 pixels, not 32"),
-        (["onnx:{folder}/small.onnx", "--layers", "pool"], "no layer 'pool'; near it are pooled"),
+        (["onnx:{folder}/small.onnx", "--size", "32"], "takes images of 16 pixels; leave it out"),
+        (["onnx:{folder}/small.onnx", "--layers", "pool"], "near it are pooled\n"),
         (["onnx:{folder}/small.onnx", "--weights", "x.pth"], "--weights is for timm:NAME"),
         (["onnx:{folder}/small.onnx", "--crop", "1.5"], "--crop must be a share above 0 and at most 1, got 1.5"),
         (["onnx:{folder}/small.onnx", "--interpolation", "cubic"], "interpolation must be one of nearest, bilinear"),
-        (["onnx:{folder}/small.onnx", "--mean", "0", "0", "0", "--deviation", "1", "0", "1"], "deviations above 0"),
+        (
+            ["onnx:{folder}/small.onnx", "--mean", "0", "0", "0", "--deviation", "1", "0", "1"],
+            "--deviation must be three",
+        ),
         (["onnx:{folder}/small.onnx", "--channels", "gbr"], "--channels is one of rgb, bgr, got 'gbr'"),
         (["timm:hf-hub:someone/model"], "timm:hf-hub:someone/model names a place, not a model of timm's registry"),
         (["onnx:{folder}/small.onnx", "--shrink", "16"], "--shrink must be from 1 to 15, got 16"),
@@ -376,7 +379,7 @@ def bad_graphs(folder: Path) -> None:
         ("varying.onnx", "background", "the vectors of end have no fixed length"),
         ("nan.onnx", "background", "the encoder gives NaN or infinity for image 0"),
         ("huge.onnx", "background", "huge.onnx has 2 GB or more"),
-        ("small.onnx", "red/new", "a background needs at least 50 different items"),
+        ("small.onnx", "red/new", "--background needs at least 50 different items"),
     ],
 )
 def test_encoders_and_backgrounds_that_do_not_do_leave_nothing(

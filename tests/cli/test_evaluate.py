@@ -75,7 +75,7 @@ def test_one_draw_has_no_interval(corel: Corel, backbone_file: Path, photos: Pat
 def test_evaluate_refuses_what_it_cannot_measure(corel: Corel, backbone_file: Path, photos: Path) -> None:
     asked = ("evaluate", "--backbone", backbone_file)
     assert "needed" in corel(*asked, photos / "classes", "-m", 5000, exits=2).stderr
-    assert "needs labels" in corel(*asked, photos / "classes" / "red", exits=2).stderr
+    assert "must have labels" in corel(*asked, photos / "classes" / "red", exits=2).stderr
 
 
 def test_a_folder_without_a_test_split_is_split(corel: Corel, backbone_file: Path, photos: Path) -> None:

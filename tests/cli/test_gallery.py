@@ -87,12 +87,12 @@ def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["enroll", "GALLERY", "a/b", "PHOTOS/classes/red"], "cannot name a class"),
+        (["enroll", "GALLERY", "a/b", "PHOTOS/classes/red"], "NAME 'a/b' cannot be that of a class"),
         (["enroll", "GALLERY", "a" * 10_000, "PHOTOS/classes/red"], "got 10,000; shorten"),
         (["enroll", "GALLERY", "red"], "name a class and its images"),
         (["enroll", "GALLERY", "PHOTOS/classes", "--by-folder", "more"], "name one folder"),
         (["enroll", "GALLERY", "red", "PHOTOS/classes"], "--by-folder"),
-        (["enroll", "GALLERY", "PHOTOS/classes/red", "--by-folder"], "no labels"),
+        (["enroll", "GALLERY", "PHOTOS/classes/red", "--by-folder"], "NAME is needed for items without labels"),
         (["enroll", "GALLERY", "red", "PHOTOS/missing.png"], "missing.png"),
         (["enroll", "GALLERY", "red", "PHOTOS/none*.png"], "none*.png"),
         (["enroll", "GALLERY", "red", "EMPTY"], "there is no image in"),
@@ -112,9 +112,9 @@ def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
         (["explain", "GALLERY", "PHOTOS/classes/red/00.png", "red", "--out", "a.xyz"], "xyz"),
         (["classes", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "gren"], "did you mean 'green'?"),
-        (["forget", "GALLERY", "green", "--hash", "00000000"], "begins with '00000000'"),
-        (["forget", "GALLERY", "green", "none.png"], "no exemplar has a file called 'none.png'"),
-        (["forget", "GALLERY", "green", "31"], "no position 31"),
+        (["forget", "GALLERY", "green", "--hash", "00000000"], "'00000000' is neither the file"),
+        (["forget", "GALLERY", "green", "none.png"], "'none.png' is neither the file of an exemplar"),
+        (["forget", "GALLERY", "green", "31"], "position 31"),
         (["audit", "GALLERY", "gren"], "did you mean 'green'?"),
     ],
 )
@@ -140,7 +140,7 @@ def test_the_wrong_backbone_is_refused(
     other.save(tmp_path / "other.safetensors")
     for command in (("score", gallery), ("enroll", gallery, "red")):
         result = corel(*command, photos / "classes" / "red", "--backbone", tmp_path / "other.safetensors", exits=2)
-        assert "was made with the backbone" in result.stderr
+        assert "was made with" in result.stderr
 
 
 def test_score_tells_known_from_strangers(corel: Corel, gallery: Path, photos: Path) -> None:
@@ -292,7 +292,7 @@ def test_feature_vectors_come_in_one_file(corel: Corel, photos: Path, tmp_path: 
     found = rows(corel("score", tmp_path / "g", tmp_path / "rows.npy", "--format", "csv").stdout)
     assert [row["image"] for row in found] == [f"row {i}" for i in range(100)]
     for command in (("enroll", tmp_path / "g", "all"), ("score", tmp_path / "g")):
-        assert "give one .npy or .npz file" in corel(*command, photos / "classes" / "red", exits=2).stderr
+        assert "must be one .npy or .npz file" in corel(*command, photos / "classes" / "red", exits=2).stderr
 
 
 def test_the_table_shows_the_whole_set(corel: Corel, gallery: Path, photos: Path) -> None:

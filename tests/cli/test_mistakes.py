@@ -32,7 +32,7 @@ MISTAKES = {
         ("nowhere IMAGE red", "no gallery nowhere"),
         ("GALLERY nowhere red", "no file or folder 'nowhere'; check the path\n"),
         ("GALLERY IMAGE red --out a.txt", "--out a.txt ends in .txt; pictures are written as .png, .svg, .pdf"),
-        ("GALLERY IMAGE yellow", "no class 'yellow'"),
+        ("GALLERY IMAGE yellow", "NAME 'yellow' is no class of the gallery"),
         ("GALLERY IMAGE red --out .", "--out"),
     ],
     "find": [
@@ -43,9 +43,9 @@ MISTAKES = {
         ("IMAGE --gallery nowhere --class red", "no gallery nowhere"),
     ],
     "serve": [("HERE", "HERE is not a gallery"), ("GALLERY --port 99999999", "--port")],
-    "classes": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "no class 'yellow'")],
+    "classes": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "NAME 'yellow' is no class of the gallery")],
     "forget": [("nowhere red", "no gallery nowhere"), ("GALLERY red --hash zzzzzz", "zzzzzz")],
-    "audit": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "no class 'yellow'")],
+    "audit": [("nowhere", "no gallery nowhere"), ("GALLERY yellow", "NAME 'yellow' is no class of the gallery")],
     "sort": [
         ("nowhere . --into sorted --how copy", "no gallery nowhere"),
         ("GALLERY nowhere --into sorted --how copy", "nowhere"),
@@ -105,7 +105,7 @@ MISTAKES = {
     "backbone show": [("nowhere", "no backbone at nowhere")],
     "backbone list": [("nowhere", "nowhere")],
     "backbone wrap": [
-        ("nowhere --background HERE --out b.safetensors", "no encoder 'nowhere'"),
+        ("nowhere --background HERE --out b.safetensors", "ENCODER 'nowhere' is unknown"),
         ("lite0 --background nowhere --out b.safetensors", "no file or folder 'nowhere'"),
         ("lite0 --background HERE", "--out"),
     ],

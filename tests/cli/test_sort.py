@@ -66,8 +66,8 @@ def test_names_that_are_taken_get_a_number(corel: Corel, gallery: Path, mixed: P
     ("arguments", "sentence"),
     [
         (["sort", "GALLERY", "MIXED", "--into", "SORTED"], "--how"),
-        (["sort", "GALLERY", "MIXED/more", "--into", "MIXED", "--how", "copy"], "lies in"),
-        (["sort", "GALLERY", "MIXED", "--into", "MIXED", "--how", "copy"], "lies in"),
+        (["sort", "GALLERY", "MIXED/more", "--into", "MIXED", "--how", "copy"], "lies; name another folder"),
+        (["sort", "GALLERY", "MIXED", "--into", "MIXED", "--how", "copy"], "lies; name another folder"),
         (["sort", "GALLERY", "NONE", "--into", "SORTED", "--how", "copy"], "NONE"),
         (["unsort", "SORTED/none"], "there is no undo list"),
         (["unsort", "MIXED/broken.png"], "name the one"),

@@ -73,7 +73,7 @@ def test_evaluate_says_what_the_file_must_hold(corel: Corel, folder: Path, tmp_p
     entries = {"train_features": TRAIN[0], "test_features": TEST[0], "test_labels": TEST[1]}
     np.savez(tmp_path / "objects.npz", **entries, train_labels=np.array([*TRAIN[1][:-1], None]))
     assert "needs a pickle, which is not read" in said(tmp_path / "objects.npz")
-    assert "class 'setosa' has 25 train vectors" in said(folder / "iris.npz", "-m", 120)
+    assert "train has 25 vectors of class 'setosa'" in said(folder / "iris.npz", "-m", 120)
 
 
 def test_evaluate_draws_once_where_all_there_is_is_enrolled(corel: Corel, folder: Path) -> None:
@@ -89,7 +89,7 @@ def test_diagnose_measures_the_background_or_vectors(corel: Corel, folder: Path)
     asked = ("diagnose", "--backbone", folder / "iris.safetensors", "--batches", 5)
     expected = diagnose(backbone.background, backbone.eta, 3, backbone.batch_size, batches=5)
     assert corel(*asked).stdout == f"{expected}\n"
-    assert "takes feature vectors: give one .npy or .npz file" in corel(*asked, "--images", "digits", exits=2).stderr
+    assert "must be one .npy or .npz file" in corel(*asked, "--images", "digits", exits=2).stderr
     assert corel(*asked, "--images", folder / "all.npy").stdout != f"{expected}\n"
 
 
@@ -111,7 +111,10 @@ def test_a_gallery_of_vectors_from_enrolling_to_forgetting(corel: Corel, folder:
     said = corel("explain", path, folder / "one.npy", "setosa", "--out", tmp_path / "why.svg").stdout
     assert said.startswith("Verdict: setosa\nsetosa: ")
     assert "<svg" in (tmp_path / "why.svg").read_text()
-    assert "explained at a time, got 75" in corel("explain", path, folder / "new.npz", "setosa", exits=2).stderr
+    assert (
+        "IMAGE must be one image or vector, got 75"
+        in corel("explain", path, folder / "new.npz", "setosa", exits=2).stderr
+    )
     listed = corel("classes", path, "setosa").stdout.splitlines()
     assert corel("forget", path, "setosa").stdout == f"setosa: {len(listed)} forgotten\n"
     assert list(json.loads(corel("classes", path, "--json").stdout)["classes"]) == ["versicolor", "virginica"]

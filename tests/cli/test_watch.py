@@ -159,7 +159,7 @@ def test_a_file_that_still_grows_is_left_for_later(gallery: Path, folder: Path, 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--out", "OUT/rows.txt"], "ends in .txt"),
+        (["--out", "OUT/rows.txt"], "must be a .csv or a .jsonl file"),
         (["--out", "OUT/incoming"], "is a directory"),
         (["--out", "OUT/hues.gallery"], "would replace"),
         (["--out", "OUT/other.csv"], "is not the state of a watch"),
@@ -179,7 +179,7 @@ def test_a_command_that_fails_is_said_and_the_watch_goes_on(
 ) -> None:
     put(folder, 2, 2, 155)
     command = ("watch", gallery, folder, "--out", tmp_path / "r.jsonl", *ONCE, "--on-stranger")
-    assert "there is no program" in corel(*command, "no-such-program", exits=2).stderr
+    assert "--on-stranger begins with 'no-such-program'" in corel(*command, "no-such-program", exits=2).stderr
     with pytest.warns(UserWarning, match="false ended with 1 for"):
         corel(*command, "false")
     assert len(rows(tmp_path / "r.jsonl")) == 2

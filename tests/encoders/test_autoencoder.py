@@ -88,7 +88,7 @@ def test_a_branch_reads_its_own_channels_in_full() -> None:
     ("arguments", "sentence"),
     [
         ({"image_size": 20}, "image_size is 20; three halvings need a multiple of 8"),
-        ({"branches": 3}, "3 branches cannot share 2048 inputs and 30 outputs equally"),
+        ({"branches": 3}, "branches is 3, which does not divide 2048 inputs and 30 outputs"),
         ({"branch_dim": 0}, "must be at least 1"),
     ],
 )
@@ -113,7 +113,7 @@ def test_to_unit_tensor_scales_and_moves_the_channels() -> None:
         (np.full((1, 3, 32, 32), 255.0), ValueError, r"must lie in \[0, 1\], got 255 to 255"),
         (np.full((1, 3, 32, 32), np.nan), ValueError, "got nan to nan"),
         (["a.png"], ValueError, "got list"),
-        (np.zeros((1, 16, 16, 3), np.uint8), ValueError, r"takes images of 3 channels and 32×32 pixels"),
+        (np.zeros((1, 16, 16, 3), np.uint8), ValueError, r"images must have 3 channels and 32×32 pixels"),
         (np.zeros((1, 3, 32, 32), np.uint8), ValueError, r"\[1, 32, 3, 32\]"),
     ],
 )

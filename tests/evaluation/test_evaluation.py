@@ -217,17 +217,17 @@ def test_nearest_neighbors_are_the_mean_of_the_smallest_distances() -> None:
 def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
     backbone: Backbone, train: ImageSet, test: ImageSet
 ) -> None:
-    with pytest.raises(ValueError, match="hues, train has 3 classes but should have 20"):
+    with pytest.raises(ValueError, match="expected_classes is 20, but hues, train has 3 classes"):
         evaluate(backbone, train, test, expected_classes=20)
-    with pytest.raises(ValueError, match="evaluation needs labels"):
+    with pytest.raises(ValueError, match="train must have labels"):
         evaluate(backbone, replace(train, labels=None), test)
-    with pytest.raises(ValueError, match="class 'pink' has 0 train images in hues, train but 5 are needed"):
+    with pytest.raises(ValueError, match="train has 0 images of class 'pink' in hues, train but 5 are needed"):
         evaluate(backbone, train, replace(test, classes=("red", "green", "pink")), exemplars=[5])
-    with pytest.raises(ValueError, match="class 'red' has 40 train images in hues, train but 120 are needed"):
+    with pytest.raises(ValueError, match="train has 40 images of class 'red' in hues, train but 120 are needed"):
         evaluate(backbone, train, test)
-    with pytest.raises(ValueError, match="class 'red' has 1 train image in hues, train but 5 are needed"):
+    with pytest.raises(ValueError, match="train has 1 image of class 'red' in hues, train but 5 are needed"):
         evaluate(backbone, train.take(np.r_[:1, 40:120]), test, exemplars=[5])
-    with pytest.raises(ValueError, match="class 'blue' has 0 test images"):
+    with pytest.raises(ValueError, match="test has 0 images of class 'blue'"):
         evaluate(backbone, train, test.take(np.arange(60)), exemplars=[5])
     with pytest.raises(ValueError, match="at least 1 per class"):
         evaluate(backbone, train, test, exemplars=[])

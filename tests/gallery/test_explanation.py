@@ -57,7 +57,7 @@ def test_the_class_asked_about_stands_beside_the_likeliest(gallery: Gallery) -> 
     assert [(each.name, each.role) for each in found.comparisons] == [("blue", "asked about"), ("red", "the likeliest")]
     assert found.name == "blue"
     assert found.score == gallery.score(colored(0, 1, 9)).scores[0, 0]
-    with pytest.raises(ValueError, match="no class 'violet'"):
+    with pytest.raises(ValueError, match="'violet' is no class"):
         gallery.explain(colored(0, 1, 9), "violet")
 
 

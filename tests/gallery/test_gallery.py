@@ -141,7 +141,7 @@ def test_labelled_images_enroll_under_their_own_names(tmp_path: Path, backbone: 
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
         assert gallery.enroll(None, labelled).added == {"red": 3, "green": 2}
         assert [each.source for each in gallery.exemplars("green")] == ["d", "e"]
-        with pytest.raises(ValueError, match="no labels"):
+        with pytest.raises(ValueError, match="name is needed for items without labels"):
             gallery.enroll(None, colored(0, 3, 1))
 
 
@@ -174,7 +174,7 @@ def test_thumbnails_of_ones_own_and_some_exemplars_by_hash(path: Path, backbone:
         assert second.thumbnail == picture
         assert gallery.exemplars("red", hashes[-2:-1])[0].thumbnail != picture
         assert gallery.exemplars("red", ["none"]) == []
-        with pytest.raises(ValueError, match="there is no class"):
+        with pytest.raises(ValueError, match="'nobody' is no class"):
             gallery.exemplars("nobody", ["none"])
 
 
@@ -211,13 +211,15 @@ def test_a_class_is_scored_and_audited_under_its_new_name(path: Path, backbone: 
 def test_forgetting_is_all_or_nothing(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         known = gallery.exemplars("red")[0].hash
-        with pytest.raises(ValueError, match="a hash that begins with 'ffffffff'"):
+        with pytest.raises(
+            ValueError, match="'ffffffff' is neither the file of an exemplar nor the beginning of a hash"
+        ):
             gallery.forget("red", [known, "ffffffff"])
         with pytest.raises(ValueError, match="at least 6 letters"):
             gallery.forget("red", [known[:2]])
         assert gallery.classes() == {"green": 30, "red": 40}
         assert gallery.forget("red") == 40
-        with pytest.raises(ValueError, match="no class 'red'"):
+        with pytest.raises(ValueError, match="'red' is no class"):
             gallery.forget("red")
 
 
@@ -257,7 +259,7 @@ def test_the_expert_s_picture_shows_the_voters_of_each_branch(path: Path, backbo
 
 def test_the_wrong_backbone_is_refused(path: Path) -> None:
     other = make_backbone(1)
-    with pytest.raises(ValueError, match="was made with the backbone unnamed"):
+    with pytest.raises(ValueError, match="was made with unnamed"):
         Gallery.open(path, other)
     with Gallery.open(path) as gallery, pytest.raises(FileNotFoundError, match="backbone= in Python"):
         gallery.score(colored(0, 1, 3))
@@ -272,7 +274,7 @@ def test_a_gallery_finds_its_backbone_by_path(tmp_path: Path, backbone: Backbone
     make_backbone(1).save(tmp_path / "b.safetensors")  # another one in its place
     with Gallery.open(tmp_path / "g") as gallery, pytest.raises(FileNotFoundError, match="is not where it was"):
         gallery.score(colored(0, 1, 3))
-    with pytest.raises(ValueError, match="was made with the backbone"):
+    with pytest.raises(ValueError, match="was made with"):
         Gallery.open(tmp_path / "g", tmp_path / "b.safetensors")
 
 
@@ -280,7 +282,7 @@ def test_bad_input_is_a_sentence_and_changes_nothing(path: Path, backbone: Backb
     before = path.read_bytes()
     (tmp_path / "text.png").write_text("not an image")
     with Gallery.open(path, backbone) as gallery:
-        with pytest.raises(ValueError, match="cannot name a class"):
+        with pytest.raises(ValueError, match="cannot be that of a class"):
             gallery.enroll("../red", colored(0, 1, 3))
         with pytest.raises(ValueError, match=r"text\.png"):
             gallery.enroll("red", [tmp_path / "text.png"])
@@ -320,13 +322,13 @@ def test_a_backbone_on_vectors_enrolls_scores_and_explains_rows(tmp_path: Path) 
         assert found.votes.counts.tolist() == [30, 30]
         assert found.exemplars[0].thumbnail is None
         found.draw()
-        with pytest.raises(ValueError, match="features must be finite, in float32 too; rows 1 are not"):
+        with pytest.raises(ValueError, match="images must be finite, in float32 too; rows 1 are not"):
             gallery.enroll("near", [[2.0] * 5, [np.nan] * 5])
         np.save(tmp_path / "near.npy", near)
         for named in (tmp_path / "near.npy", str(tmp_path / "near.npy"), [tmp_path / "near.npy"]):
             assert gallery.enroll("near", named).duplicates == 30
         for others in ("digits", tmp_path, [tmp_path / "near.npy"] * 2, [tmp_path / "a.png"]):
-            with pytest.raises(ValueError, match=r"takes feature vectors: give one \.npy or \.npz file"):
+            with pytest.raises(ValueError, match=r"must be one \.npy or \.npz file for this backbone"):
                 gallery.score(others)
 
 
@@ -476,7 +478,7 @@ def test_a_gallery_survives_features_that_are_added_to_its_backbone(tmp_path: Pa
         gallery.enroll("red", colored(0, 20, 3))
         assert gallery.classes() == {"red": 40}
     other = replace(newer, eta=2.0)
-    with pytest.raises(ValueError, match="was made with the backbone"):
+    with pytest.raises(ValueError, match="was made with"):
         Gallery.open(path, other)
 
 

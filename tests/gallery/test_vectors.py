@@ -139,24 +139,29 @@ def with_nan(row: int) -> NDArray[np.float64]:
 @pytest.mark.parametrize(
     ("train_pair", "test_pair", "error", "sentence"),
     [
-        (TRAIN[0], TEST, ValueError, r"^train: .*needs labels, but an array has none; .* or a pair \(items, labels\)"),
-        (TRAIN, (with_nan(7), TEST[1]), ValueError, "^test: features must be finite.*rows 7 are not: drop or impute"),
-        ((TRAIN[0][:, :5], TRAIN[1]), TEST, ValueError, r"^train: .*rows of 13 features, \[n, 13\], got \[89, 5\]"),
-        (TRAIN, (TEST[0][0], TEST[1]), ValueError, r"^test: .*got \[13\]"),
-        ((TRAIN[0].astype(int), TRAIN[1]), TEST, TypeError, "^train: features must be floating point"),
-        (TRAIN, (TEST[0], TEST[1][:80]), ValueError, "test: there are 89 items but 80 labels; give one for each"),
-        (TRAIN, (TEST[0], TEST[1] + 1), ValueError, "class '3' has 0 train vectors in an array but 5 are needed"),
-        (TRAIN, (TEST[0], None), TypeError, "test: labels must be one value for each item, got None"),
-        ((TRAIN[0], TRAIN[1][:, None]), TEST, TypeError, "train: labels must be one value.*label 0 is a list"),
-        ((TRAIN[0], np.full(89, np.nan)), TEST, ValueError, "train: label 0 is nan; leave such items out"),
-        ((TRAIN[0], [1, "1", 2] * 29 + [1, 2]), TEST, ValueError, "some labels differ but read alike"),
+        (TRAIN[0], TEST, ValueError, r"^train must have labels, but an array has none; .* or a pair \(items, labels\)"),
+        (TRAIN, (with_nan(7), TEST[1]), ValueError, "^test must be finite.*rows 7 are not: drop or impute"),
+        (
+            (TRAIN[0][:, :5], TRAIN[1]),
+            TEST,
+            ValueError,
+            r"^train must be rows of 13 features, \[n, 13\], got \[89, 5\]",
+        ),
+        (TRAIN, (TEST[0][0], TEST[1]), ValueError, r"^test must be .* got \[13\]"),
+        ((TRAIN[0].astype(int), TRAIN[1]), TEST, TypeError, "^train must be floating point"),
+        (TRAIN, (TEST[0], TEST[1][:80]), ValueError, "^test has 89 items but 80 labels; give one for each"),
+        (TRAIN, (TEST[0], TEST[1] + 1), ValueError, "train has 0 vectors of class '3' in an array but 5 are needed"),
+        (TRAIN, (TEST[0], None), TypeError, "^test must have a label for each item, got None"),
+        ((TRAIN[0], TRAIN[1][:, None]), TEST, TypeError, "^train must have one value as the label.*label 0 is a list"),
+        ((TRAIN[0], np.full(89, np.nan)), TEST, ValueError, "^train has nan as label 0; leave such items out"),
+        ((TRAIN[0], [1, "1", 2] * 29 + [1, 2]), TEST, ValueError, "labels that differ but read alike"),
         (
             (TRAIN[0], [0] * 89),
             (TEST[0], [0] * 89),
             ValueError,
-            "needs at least 2 classes, an array has 1; add another",
+            "at least 2 classes for a one-vs-all AUC, an array has 1; add another",
         ),
-        (TRAIN, (TEST[0][TEST[1] < 2], TEST[1][TEST[1] < 2]), ValueError, "class '2' has 0 test vectors"),
+        (TRAIN, (TEST[0][TEST[1] < 2], TEST[1][TEST[1] < 2]), ValueError, "test has 0 vectors of class '2'"),
     ],
 )
 def test_pairs_that_cannot_be_evaluated_are_refused(
@@ -167,18 +172,22 @@ def test_pairs_that_cannot_be_evaluated_are_refused(
 
 
 def test_too_few_vectors_are_counted(backbone: Backbone) -> None:
-    with pytest.raises(ValueError, match="class '2' has 24 train vectors in an array but 30 are needed; add vectors"):
+    with pytest.raises(
+        ValueError, match="train has 24 vectors of class '2' in an array but 30 are needed; add vectors"
+    ):
         evaluate(backbone, TRAIN, TEST, exemplars=[30])
 
 
 def test_images_and_vectors_are_not_taken_for_each_other(backbone: Backbone) -> None:
     digits = images.open("digits")
-    with pytest.raises(ValueError, match=r"^train: .*takes vectors of 13 features, not images \(.*give the features"):
+    with pytest.raises(
+        ValueError, match=r"^train must be vectors of 13 features for this backbone, got images \(.*give the features"
+    ):
         evaluate(backbone, digits, digits)
-    with pytest.raises(ValueError, match=r"^test: this backbone takes vectors of 13 features, not images"):
+    with pytest.raises(ValueError, match=r"^test must be vectors of 13 features for this backbone, got images"):
         evaluate(backbone, TRAIN, digits)
     with pytest.raises(
-        ValueError, match=r"^train: images must be .* got \[89, 13\]; vectors need a backbone on vectors"
+        ValueError, match=r"^train must be images .* of shape \[89, 13\]; vectors need a backbone on vectors"
     ):
         evaluate(Backbone.load(), TRAIN, TEST)
 
@@ -220,12 +229,12 @@ def test_the_picture_names_the_vectors_that_vote(gallery: Gallery) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (TEST[0][0], r"vectors are rows \[n, 13\], got \[13\]; a single one needs a leading dimension"),
-        (3.0, r"vectors are rows \[n, 13\], got \[\]"),
+        (TEST[0][0], r"images must be rows \[n, 13\], got \[13\]; a single vector needs a leading dimension"),
+        (3.0, r"must be rows \[n, 13\], got \[\]"),
         (TEST[0][:, :4], r"rows of 13 features, \[n, 13\], got \[89, 4\]"),
         (with_nan(7), "rows 7 are not: drop or impute"),
         (np.full((2, 13), 1e300), "finite, in float32 too; rows 0, 1 are not"),
-        (images.open("digits"), "takes vectors of 13 features, not images"),
+        (images.open("digits"), "must be vectors of 13 features"),
         (images.open("digits").pixels, r"got \[899, 32, 32, 3\]"),
     ],
     ids=["one", "a number", "narrow", "nan", "too large", "images", "pixels"],
@@ -239,5 +248,5 @@ def test_the_gallery_refuses_what_is_no_table_of_its_features(gallery: Gallery, 
 
 
 def test_one_vector_is_explained_at_a_time(gallery: Gallery) -> None:
-    with pytest.raises(ValueError, match="one image or vector is explained at a time, got 89"):
+    with pytest.raises(ValueError, match="image must be one image or vector, got 89"):
         gallery.explain(TEST[0], "0")

@@ -85,8 +85,8 @@ def test_take_follows_indices_and_masks() -> None:
     [
         (np.zeros((2, 8, 8, 3)), None, "ab", "pixels must be uint8"),
         (np.zeros((2, 8, 9, 3), np.uint8), None, "ab", "pixels must be uint8"),
-        (np.zeros((2, 8, 8, 3), np.uint8), None, "abc", "2 images need 2 names"),
-        (np.zeros((2, 8, 8, 3), np.uint8), np.array([0]), "ab", "need labels"),
+        (np.zeros((2, 8, 8, 3), np.uint8), None, "abc", "names must be one for each of 2 images"),
+        (np.zeros((2, 8, 8, 3), np.uint8), np.array([0]), "ab", "labels must be \\[2\\]"),
         (np.zeros((2, 8, 8, 3), np.uint8), np.array([0, 2]), "ab", "labels run from 0 to 2"),
         (np.zeros((2, 8, 8, 3), np.uint8), np.array([0, -1]), "ab", "labels run from -1 to 0"),
     ],

@@ -278,7 +278,7 @@ def test_the_shipped_size_is_under_six_megabytes() -> None:
 
 
 def test_other_shapes_are_refused_with_what_is_needed() -> None:
-    with pytest.raises(ValueError, match="square images"):
+    with pytest.raises(ValueError, match="images must be square"):
         train(np.zeros((20, 5), np.float32), SMALL)
-    with pytest.raises(ValueError, match="takes images of 3 channels and 32×32 pixels"):
+    with pytest.raises(ValueError, match="images must have 3 channels and 32×32 pixels"):
         ResidualNetwork().encode(squares(2))

@@ -259,7 +259,7 @@ def test_no_points_give_no_rows() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"branches": 3}, "4 latent columns cannot be split into branches=3"),
+        ({"branches": 3}, "branches is 3, which does not divide the 4 columns"),
         ({"radius": 0.0}, "radius must be finite and at least 1e-36"),
         ({"radius": 1e-38}, "radius must be finite and at least 1e-36, not 1e-38; rescale the latents"),
         ({"method": "density"}, "must be one of 'auto', 'count', 'contrast'"),

@@ -79,5 +79,5 @@ def test_prediction_sets_cover_and_may_be_empty() -> None:
 def test_prediction_sets_rank_by_score_then_p_value() -> None:
     sets = prediction_sets([[1.0, 3.0, 3.0, 9.0]], [[0.3, 0.2, 0.4, 0.05]], rate=0.05)
     assert [each.tolist() for each in sets] == [[2, 1, 0]]
-    with pytest.raises(ValueError, match="must have one shape"):
+    with pytest.raises(ValueError, match="must have the shape of scores"):
         prediction_sets([[1.0]], [[0.5, 0.5]], rate=0.1)

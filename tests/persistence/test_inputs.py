@@ -52,7 +52,7 @@ def test_a_high_power_of_a_short_distance_does_not_vanish(p: float) -> None:
 
 def test_distances_that_overflow_are_refused() -> None:
     points = torch.tensor([[[-3e38], [3e38]]])
-    with pytest.raises(ValueError, match=r"cloud 0 overflow torch.float32: rescale .* torch.float64"):
+    with pytest.raises(ValueError, match=r"cloud 0 overflow torch.float32; rescale .* torch.float64"):
         merge_edges(points)
     assert merge_edges(points.double()).tolist() == [[[0, 1]]]
 
@@ -97,7 +97,11 @@ def test_an_overflow_is_found_among_many_clouds() -> None:
         ({}, TypeError, "not NoneType"),
         ({"points": torch.zeros(2, 2), "p": 0.5}, ValueError, "below 1 it is no norm"),
         ({"points": torch.zeros(2, 2), "p": math.nan}, ValueError, "from 1 to infinity, not nan"),
-        ({"points": torch.zeros(2, 2), "distances": torch.zeros(2, 2)}, TypeError, "not both"),
+        (
+            {"points": torch.zeros(2, 2), "distances": torch.zeros(2, 2)},
+            TypeError,
+            "distances must be left out where points are given",
+        ),
         ({"distances": torch.zeros(2, 3)}, ValueError, r"\[..., b, b\] .* not \[2, 3\]"),
         ({"distances": torch.tensor([[0.0, -1.0], [-1.0, 0.0]])}, ValueError, "negative entry: .* similarities"),
         ({"distances": torch.tensor([[0.0, 1.0], [2.0, 0.0]])}, ValueError, r"not symmetric: pass \(d \+ d.mT\) / 2"),
@@ -134,7 +138,7 @@ def test_a_barcode_is_drawn_bar_by_bar() -> None:
     (bars,) = (c for c in axes.collections if len(c.get_paths()) == 7)
     assert sorted(np.asarray(path.vertices)[1, 0] for path in bars.get_paths()) == barcode(points).deaths.tolist()
     assert plot_barcode(barcode(points), ax=axes) is axes
-    with pytest.raises(ValueError, match=re.escape("one cloud at a time: bars are [2, 7]")):
+    with pytest.raises(ValueError, match=re.escape("bars must be of one cloud, got [2, 7]")):
         plot_barcode(gaussian(2, 8, 2))
 
 

@@ -135,7 +135,7 @@ def test_after_a_kill_of_the_driver_the_same_command_continues(
     assert again.stdout.endswith(", 10 errors\n")
     refused = CliRunner().invoke(app, [*command, "--rate", "0.1"])
     assert refused.exit_code == 2
-    assert "holds results with rate = 0.05; name a new folder with --out" in refused.output
+    assert "holds results with rate = 0.05; name a new folder" in refused.output
 
 
 def test_workers_encode_as_this_process_does(ray: Any, backbone_file: Path) -> None:

@@ -85,7 +85,7 @@ def test_every_class_has_a_row_and_a_packed_gallery_is_the_same(gallery: Path, f
 
 
 def test_a_batch_without_images_is_refused(gallery: Path) -> None:
-    with pytest.raises(ValueError, match="a batch has the columns label; give one of latent, vector"):
+    with pytest.raises(ValueError, match=r"batch must have one of the columns latent, vector, .* got label"):
         Scorer(str(gallery))({"label": [1]})
 
 
@@ -168,5 +168,5 @@ def _changed(run: Manifest, **changes: Any) -> list[Any]:
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.doc").touch()
-    with pytest.raises(ValueError, match=r"holds thesis.doc and no run; name a new folder with --out"):
+    with pytest.raises(ValueError, match=r"holds thesis.doc and no run; name a new folder"):
         settle(Place(str(tmp_path)), Manifest("", 0, "", {}, 1))

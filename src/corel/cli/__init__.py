@@ -61,10 +61,13 @@ class Commands(TyperGroup):
 
 
 def _options(command: Any, words: Sequence[str]) -> dict[str, str]:
-    """What the command of these words calls its options, by the names that Python has for them."""
+    """What the command of these words calls its options and arguments, by the names that Python has for them."""
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
-    return {option.name: max(option.opts, key=len) for option in command.params if option.opts[0].startswith("-")}
+    return {
+        each.name: max(each.opts, key=len) if each.opts[0].startswith("-") else each.metavar or each.name.upper()
+        for each in command.params
+    }
 
 
 def _sentence(error: Exception, options: dict[str, str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corel._errors import renamed
 from corel._io.filetype import TEXT
 from corel._terminal import console, printable
 from corel.cli._options import BackboneName, GalleryFile, Quiet, Rate
@@ -60,6 +61,7 @@ def watch(
     check_outputs([gallery, backbone], Output("--out", out, TEXT))
     options = {"command": shlex.split(on_stranger), "settle": settle, "photographs": photographs, "seed": seed}
     with (
+        renamed(command="on_stranger"),
         Gallery.open(gallery, backbone) as opened,
         watching.watch(opened, folder, out, rate=rate, **options) as watcher,
         suppress(KeyboardInterrupt),

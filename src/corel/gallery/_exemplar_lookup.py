@@ -21,7 +21,7 @@ def chosen_hashes(
     order = ranked() if positions else ()
     for each in positions:
         if not 1 <= each <= len(order):
-            raise ArgumentError("which", f"has position {each}, but the audit of this class has 1 to {len(order):,}")
+            raise ArgumentError("which", f"is position {each}, but the audit of this class has 1 to {len(order):,}")
     return [order[each - 1].exemplar.hash if isinstance(each, int) else _named(each, exemplars) for each in which]
 
 

@@ -74,7 +74,8 @@ def _part(datasets: Mapping[str, Any], split: str) -> Any:
     name = next((name for name in _SPLITS[split] if name in datasets), None)
     if name is None:
         raise ArgumentError(
-            "split", f"is {split!r}, but there are {', '.join(map(str, datasets))}; pass one of these datasets itself"
+            "split",
+            f"is {split!r}, but the datasets are called {', '.join(map(str, datasets))}; pass one of them itself",
         )
     return datasets[name]
 
@@ -83,8 +84,8 @@ def _length(dataset: Any) -> int:
     if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
         raise ArgumentTypeError(
             "source",
-            f"is a {type(dataset).__name__}, which holds no images: give a name, a path, a list of files, an image, "
-            "an array or a dataset with a length (a streaming dataset has none)",
+            f"is of type {type(dataset).__name__}, which holds no images: give a name, a path, a list of files, an "
+            "image, an array or a dataset with a length (a streaming dataset has none)",
         )
     return len(dataset)
 

@@ -24,7 +24,8 @@ def list_folder(root: Path, split: str) -> FileListing:
         classes = class_names(base)
     else:
         raise ArgumentError(
-            "split", f"is {split!r}, which {root} has not; put the images below {root}/train and {root}/{split}"
+            "split",
+            f"is {split!r}, but {root} has no such folder; put the images below {root}/train and {root}/{split}",
         )
     return list_classes(base, classes) if classes else _list_flat(base)
 

@@ -44,7 +44,9 @@ def _listed(labels: Any) -> list[Hashable]:
     for i, label in enumerate(listed):
         if not isinstance(label, Hashable):
             kind = type(label).__name__
-            raise ArgumentTypeError("source", f"must have one value for each item as labels, but label {i} is a {kind}")
+            raise ArgumentTypeError(
+                "source", f"must have one value as the label of each item, but label {i} is a {kind}"
+            )
         if label is None or label != label:
             raise ArgumentError("source", f"has {label} as label {i}; leave such items out, or give them a class")
     return listed
