@@ -15,7 +15,7 @@ from typing import Any
 
 from corel._terminal import progress_bar
 
-SHORT, WARM_UP = 0.05, 0.005  # seconds; caches are filled in about one millisecond, branches learnt in a few
+SHORT, WARM_UP = 0.05, 0.005  # seconds; caches are filled in about one millisecond, branches learned in a few
 
 
 @dataclass

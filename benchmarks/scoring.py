@@ -94,7 +94,7 @@ def methods(problem: Problem) -> dict[str, Callable[[Any], Any]]:
         "corel, cosine with p-values": lambda z: cosine.p_values(problem.features[: len(z)]),
         "torch.cdist, chunked": lambda z: _cdist(z, problem.classes, CHUNK),
         "torch.cdist, whole": lambda z: _cdist(z, problem.classes, len(z)),
-        "scikit-learn, radius neighbours": lambda z: _radius_neighbours(z, problem.classes),
+        "scikit-learn, radius neighbors": lambda z: _radius_neighbors(z, problem.classes),
         "FAISS IndexFlatIP, 5 nearest features of each class": _faiss(problem),
         "scikit-learn, 5 nearest features of each class": _nearest(problem),
     }
@@ -124,7 +124,7 @@ def _cdist(z: Latents, classes: Latents, rows: int) -> NDArray[np.int64]:
     return torch.cat(parts).numpy()
 
 
-def _radius_neighbours(z: Latents, classes: Latents) -> NDArray[np.int64]:
+def _radius_neighbors(z: Latents, classes: Latents) -> NDArray[np.int64]:
     points, exemplars = (x.reshape(-1, BRANCHES, DIMENSION) for x in (z, classes))
     counts = np.zeros((len(z), len(classes)), np.int64)
     for j in range(BRANCHES):

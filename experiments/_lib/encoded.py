@@ -1,4 +1,4 @@
-"""A labelled dataset as an encoder sees it, to be scored many times with one encoding."""
+"""A labeled dataset as an encoder sees it, to be scored many times with one encoding."""
 
 from __future__ import annotations
 

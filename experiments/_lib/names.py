@@ -9,7 +9,7 @@ DATASETS = {
     "tiny-imagenet": "Tiny-ImageNet", "imagenet": "ImageNet", "mini-imagenet": "mini-ImageNet",
 }  # fmt: skip
 SCORES = LATENT_METHODS
-NEIGHBORS = "5 nearest neighbours"  # as the records have it
+NEIGHBORS = "5 nearest neighbors"
 
 
 def pairing(auxiliary: str, evaluated: str) -> str:

@@ -84,12 +84,7 @@ _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def fill(text: str) -> str:
     """Give the text with every marked table as the results have it now."""
-    return _TABLE.sub(lambda found: f"{found[1]}\n{_american(TABLES[found[2]]())}\n\n{found[3]}", text)
-
-
-def _american(table: str) -> str:
-    """Older records name methods in British spelling."""
-    return table.replace("neighbour", "neighbor").replace("nlabelled", "nlabeled")
+    return _TABLE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n\n{found[3]}", text)
 
 
 def main() -> None:

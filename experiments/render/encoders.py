@@ -51,11 +51,11 @@ def longer(records: Path = RESULTS) -> str:
 
 
 def domains(records: Path = RESULTS) -> str:
-    """Every shipped encoder on every kind of images, by contrast, beside nearest neighbours on pixels."""
+    """Every shipped encoder on every kind of images, by contrast, beside nearest neighbors on pixels."""
     if pending := not_run("domains", records=records):
         return pending
     config, found = read("domains", records)["config"], results("domains", records)
-    pixels, rows = "5 nearest neighbours, pixels", []
+    pixels, rows = "5 nearest neighbors, pixels", []
     for dataset in config["evaluated"]:
         aucs = {encoder: found[f"{encoder} → {dataset}"] for encoder in config["encoders"]}
         by = {encoder: each["contrast"] for encoder, each in aucs.items()}

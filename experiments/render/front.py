@@ -44,7 +44,7 @@ def gain(records: Path = RESULTS) -> str:
         "count, radius η known before training": "count, η",
         "count, radius read off unlabeled images": "count, 5%",
         "contrast, radius read off unlabeled images": "contrast, 5%",
-        "5 nearest neighbors, no radius": "5 nearest neighbours",
+        "5 nearest neighbors, no radius": "5 nearest neighbors",
     }
     rows = [[title, *(f"{each[way][str(M)]['each class']:.3f}" for each in both)] for title, way in ways.items()]
     return markdown(["AUC on CIFAR-10, m = 120", "with the loss", "without it"], rows)

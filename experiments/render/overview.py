@@ -16,9 +16,9 @@ from experiments.render.tables import Row, markdown
 CONTROLS = {
     "count, untrained encoder": "untrained, count",
     "contrast, untrained encoder": "untrained, contrast",
-    "5 nearest neighbours, latents": "5-NN, latents",
+    "5 nearest neighbors, latents": "5-NN, latents",
     "5-NN minus the background's 50-NN, latents": "5-NN − 50-NN, latents",
-    "5 nearest neighbours, pixels": "5-NN, pixels",
+    "5 nearest neighbors, pixels": "5-NN, pixels",
 }
 
 

@@ -204,7 +204,7 @@ def costs() -> str:
 
 def _scored(points: dict[str, Any]) -> list[list[str]]:
     """The score that others can give too, and what `corel score` gives unless told otherwise."""
-    scores, others = _seconds(points), ("torch.cdist, chunked", "scikit-learn, radius neighbours")
+    scores, others = _seconds(points), ("torch.cdist, chunked", "scikit-learn, radius neighbors")
     compared = ", ".join(_against(scores, other, points["ratio"][other]) for other in others)
     what = f"scoring {points['points']:,} images against 10 classes of 120"
     return [

@@ -40,7 +40,7 @@ Labels = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Protocol:
-    """How many images are learnt from, and how many test images ADT scores."""
+    """How many images are learned from, and how many test images ADT scores."""
 
     exemplars: int = 120
     adt_test_images: int = 1000
@@ -80,8 +80,8 @@ def aucs(name: str, baseline: Baseline, exemplars: ImageSet, test: ImageSet, tru
 
 def best_of_grid(baseline: OCSVM, exemplars: Any, test: Any, truth: Labels) -> float:
     """The largest test AUC that any ν and γ of the published grid reach on the same codes."""
-    learnt, asked = baseline.codes(exemplars), baseline.codes(test)
-    machines = (OneClassSVM(nu=nu, gamma=gamma).fit(learnt) for nu, gamma in GRID)
+    learned, asked = baseline.codes(exemplars), baseline.codes(test)
+    machines = (OneClassSVM(nu=nu, gamma=gamma).fit(learned) for nu, gamma in GRID)
     return max(float(roc_auc_score(truth, machine.score_samples(asked))) for machine in machines)
 
 

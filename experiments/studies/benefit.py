@@ -2,7 +2,7 @@
 
 Two pairs, by the recipe of the encoder that ships, which is one of them, and in 12 epochs by the first recipe.
 Scores are taken at the radius η, which nobody tunes; without the loss also at the radius that holds the share of
-distances between background latents that η holds with it; at radii that hold given shares; and by nearest neighbours,
+distances between background latents that η holds with it; at radii that hold given shares; and by nearest neighbors,
 which know no radius. Writes experiments/results/benefit.json.
 """
 

@@ -19,7 +19,7 @@ from experiments._lib.trainings import FULL, is_here, paper_encoder, split
 EXEMPLARS, DRAWS = (10, 120), 3
 AUXILIARY = ("cifar10", "tiny-imagenet", "cifar100")
 EVALUATED = ("cifar10", "cifar20", "cifar100", "tiny-imagenet")  # quick ones first
-NOTE = "where a dataset is its own auxiliary set, the background contains unlabelled images of the other classes"
+NOTE = "where a dataset is its own auxiliary set, the background contains unlabeled images of the other classes"
 
 
 def measure(auxiliary: str, evaluated: str, data: Path, runs: Path) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from experiments._lib.record import read, record
 
 BACKBONE = "tiny-imagenet-16x10"
 EXEMPLARS = (1, 5, 10, 30, 120, 500)
-JUDGED = (5, 10, 30, 120, 500)  # the choice maximises the mean AUC over these
+JUDGED = (5, 10, 30, 120, 500)  # the choice maximizes the mean AUC over these
 FOLDS, TESTED, STRANGE = 3, 1500, 200
 WORTH = 0.005  # mean AUC that mirrored views must gain to pay for encoding every image twice
 
@@ -186,7 +186,7 @@ def choose(data: Path, backbone: Backbone) -> None:
         "best": best(table),
         "frozen": summarize(FROZEN, rows),
         "count": summarize(PAPER, rows),
-        "nearest_neighbours": summarize(None, rows),
+        "nearest_neighbors": summarize(None, rows),
     }
     config = {
         "backbone": backbone.digest,
@@ -224,11 +224,11 @@ def summarize(candidate: Candidate | None, rows: list[dict[str, Any]]) -> dict[s
 
 
 def draw() -> None:
-    """AUC against m: the paper's count, the contrast as frozen, and nearest neighbours."""
+    """AUC against m: the paper's count, the contrast as frozen, and nearest neighbors."""
     results = read("contrast_folds")["results"]
     figure = Figure(figsize=(5, 3.4), layout="constrained")
     axes = figure.subplots()
-    lines = {"contrast": "frozen", "count (the paper's)": "count", "5 nearest neighbours": "nearest_neighbours"}
+    lines = {"contrast": "frozen", "count (the paper's)": "count", "5 nearest neighbors": "nearest_neighbors"}
     for (label, key), style in zip(lines.items(), ("C0o-", "C1s--", "C2^:"), strict=True):
         axes.plot(EXEMPLARS, list(results[key]["auc"].values()), style, label=label)
     axes.set(xscale="log", xlabel="exemplars m", ylabel="one-vs-all AUC, CIFAR-10 train folds")

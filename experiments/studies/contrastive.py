@@ -114,7 +114,7 @@ VARIANTS: dict[str, Variant] = {
     "views stay at 16 pixels for half the training, 4 epochs": Variant({"epochs": 4}, {"GROWING": (0.5, 0.75)}),
     "decoupled loss": Variant(loss="decoupled"),
     "no growing: views of 32 pixels, 2 epochs": Variant({"epochs": 2, "view_size": None}),
-    "no turn of colours": Variant(constants={"HUE": 0.0}),
+    "no turn of colors": Variant(constants={"HUE": 0.0}),
     "32 branches of 5": Variant({"branches": 32, "branch_dim": 5}),
     "Barlow Twins in place of NT-Xent": Variant(loss="Barlow Twins"),
     "connectivity of all 256 latents": Variant({"cloud_size": 256, "weight": 1 / 255}),
@@ -146,7 +146,7 @@ def fold(backbone: Backbone, data: Path, mirrored: bool) -> Encoded:
     asked, known = (encode(backbone, part, mirrored) for part in (tests, rest))
     settings = backbone_settings(backbone)
     if mirrored:
-        settings["background"] = encode(backbone, learnt_from(data).take(np.arange(BACKGROUND)), mirrored)
+        settings["background"] = encode(backbone, learned_from(data).take(np.arange(BACKGROUND)), mirrored)
     return Encoded(rest, known, asked, np.asarray(tests.labels), settings)
 
 
@@ -178,7 +178,7 @@ def measure(backbone: Backbone, data: Path, mirrored: bool = False) -> dict[str,
     }
 
 
-def learnt_from(data: Path) -> ImageSet:
+def learned_from(data: Path) -> ImageSet:
     """The images that variants are trained on."""
     images = auxiliary_images(AUXILIARY, data)
     return images.take(np.random.default_rng(0).permutation(len(images))[:IMAGES])
@@ -186,7 +186,7 @@ def learnt_from(data: Path) -> ImageSet:
 
 def _measure(variant: Variant, data: Path, runs: Path) -> dict[str, Any]:
     with variant.in_force():
-        backbone = train_once(lambda: learnt_from(data), variant.training(), variant.file(runs))
+        backbone = train_once(lambda: learned_from(data), variant.training(), variant.file(runs))
     return measure(backbone, data, variant.mirrored)
 
 

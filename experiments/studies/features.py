@@ -102,7 +102,7 @@ def _detectors(known: Rows, split: int) -> dict[str, Method]:
 
     return {
         "IsolationForest": method(IsolationForest(random_state=split)),
-        **{f"LocalOutlierFactor, {k} neighbours": method(LocalOutlierFactor(k, novelty=True)) for k in NEIGHBORS},
+        **{f"LocalOutlierFactor, {k} neighbors": method(LocalOutlierFactor(k, novelty=True)) for k in NEIGHBORS},
         "OneClassSVM": method(OneClassSVM()),
     }
 

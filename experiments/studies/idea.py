@@ -93,7 +93,7 @@ def _draw_counting(panel: Axes) -> None:
     points = shaped(clumps((60, 60), seed=4), 30, steps=3000, seed=0)
     mine = (points - points[:60].mean(0)).norm(dim=1).argsort()[:45]
     exemplars = points[mine]
-    _draw_dots(panel, points, "lightgrey", 14)
+    _draw_dots(panel, points, "lightgray", 14)
     _draw_dots(panel, exemplars, BLUE, 22)
     for star, color, side in ((exemplars.mean(0), BLUE, 1), (points[60:].mean(0), ORANGE, -1)):
         count = int(((exemplars - star).norm(dim=1) <= ETA).sum())
@@ -148,7 +148,7 @@ def _draw_bars(axes: Axes, deaths: Tensor) -> None:
 def _frame(panel: Axes) -> None:
     panel.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
     panel.margins(0.12)
-    panel.spines[:].set_color("lightgrey")
+    panel.spines[:].set_color("lightgray")
 
 
 def main(argv: Sequence[str]) -> None:

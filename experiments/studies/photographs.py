@@ -36,7 +36,7 @@ Sets = Mapping[str, Pixels]
 def run(data: Path, photos: Path | None) -> None:
     """Measure both kinds of errors and write them down."""
     start = time.perf_counter()
-    learnt, judged = (dict(_real_sets(data, photos, split)) for split in ("train", "test"))
+    learned, judged = (dict(_real_sets(data, photos, split)) for split in ("train", "test"))
     results = {
         "real images called not a photograph": {
             name: {"images": len(pixels), "share": _stopped(pixels)} for name, pixels in judged.items()
@@ -44,8 +44,8 @@ def run(data: Path, photos: Path | None) -> None:
         "held out": _shares(HELD_OUT, seed=1),
         "not claimed": _shares(NOT_CLAIMED, seed=1),
         "developed on": _shares(DEVELOPED, seed=0)
-        | {name: {"32": _stopped(change(learnt["cifar10, 32 px"][:1000]))} for name, change in EXPOSED.items()},
-        "limits by the rule": _limits(learnt),
+        | {name: {"32": _stopped(change(learned["cifar10, 32 px"][:1000]))} for name, change in EXPOSED.items()},
+        "limits by the rule": _limits(learned),
     }
     config = {"frames": FRAMES, "sizes": SIZES, "sides": SIDES, "passed": PASSED}
     record("photographs", config=config, results=results, seed=0, seconds=time.perf_counter() - start)

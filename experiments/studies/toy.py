@@ -29,7 +29,7 @@ from experiments._lib import command
 from experiments._lib.paths import FIGURES, RESULTS
 from experiments._lib.record import record
 
-COLOURS = ("#0072b2", "#d55e00", "#e69f00")  # one per Gaussian, told apart by color-blind readers too
+COLORS = ("#0072b2", "#d55e00", "#e69f00")  # one per Gaussian, told apart by color-blind readers too
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def three_gaussians(points: int, seed: int) -> Tensor:
 
 
 def train(data: Tensor, batch_size: int, toy: Toy) -> list[tuple[int, Tensor]]:
-    """Minimise L_η alone; gives the mapped data before training (epoch 0) and at ``toy.epochs``."""
+    """Minimize L_η alone; gives the mapped data before training (epoch 0) and at ``toy.epochs``."""
     torch.manual_seed(toy.seed)
     mlp = nn.Sequential(
         nn.Linear(2, toy.hidden),
@@ -126,7 +126,7 @@ def draw(shots: Sequence[Snapshot], toy: Toy) -> Figure:
 
 
 def _draw_panel(panel: Axes, shot: Snapshot, eta: float) -> None:
-    for cluster, color in zip(shot.points.chunk(3), COLOURS, strict=True):
+    for cluster, color in zip(shot.points.chunk(3), COLORS, strict=True):
         x, y = cluster.T.numpy()
         panel.scatter(x, y, s=6, c=color, alpha=0.6, linewidths=0, rasterized=True)
     alpha, average, beta = shot.deaths
@@ -134,7 +134,7 @@ def _draw_panel(panel: Axes, shot: Snapshot, eta: float) -> None:
     panel.set_title(f"{shot.title}\n{deaths}", fontsize=10)
     panel.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
     panel.margins(0.08)
-    panel.spines[:].set_color("lightgrey")
+    panel.spines[:].set_color("lightgray")
     _draw_scale(panel, eta)
 
 

@@ -108,12 +108,12 @@ def test_mixture_of_singular_covariance_is_finite_and_differentiable(scale: floa
     assert torch.isfinite(slope).all()
 
 
-def test_energy_of_a_standard_gaussian_at_its_centre() -> None:
+def test_energy_of_a_standard_gaussian_at_its_center() -> None:
     standard = Mixture(torch.ones(1), torch.zeros(1, 2), torch.eye(2)[None])
     assert energies(torch.zeros(1, 2), standard).item() == pytest.approx(np.log(2 * np.pi))
 
 
-def test_centre_is_pushed_away_from_zero() -> None:
+def test_center_is_pushed_away_from_zero() -> None:
     center = away_from_zero(torch.tensor([-2.0, -0.05, 0.0, 0.05, 2.0]))
     assert center.tolist() == pytest.approx([-2.0, -0.1, 0.1, 0.1, 2.0])
 

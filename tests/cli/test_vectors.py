@@ -27,7 +27,7 @@ TRAIN, TEST = (IRIS[::2], SPECIES[::2]), (IRIS[1::2], SPECIES[1::2])
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All of train without labels, the backbone trained on it, labelled splits, and a file for each species."""
+    """All of train without labels, the backbone trained on it, labeled splits, and a file for each species."""
     folder = tmp_path_factory.mktemp("iris")
     np.save(folder / "all.npy", TRAIN[0])
     np.savez(
@@ -54,7 +54,7 @@ def test_evaluate_reads_both_splits_from_one_file(corel: Corel, folder: Path, tm
     assert found["config"]["auxiliary"] == str(folder / "all.npy")
     page = (tmp_path / "page.html").read_text()
     assert "a few vectors are enrolled, and 75 others" in " ".join(page.split())
-    assert "5 nearest neighbours, standardized vectors" in corel(*asked).stdout
+    assert "5 nearest neighbors, standardized vectors" in corel(*asked).stdout
 
 
 def test_evaluate_says_that_vectors_need_a_backbone_of_their_own(corel: Corel, folder: Path) -> None:

@@ -68,7 +68,7 @@ def result(backbone: Backbone, train: ImageSet, test: ImageSet) -> Evaluation:
     return evaluate(backbone, train, test, exemplars=(5, 20), draws=3, seed=4, expected_classes=3)
 
 
-def test_every_cell_is_the_auc_of_that_class_from_thatdraw_exemplars(
+def test_every_cell_is_the_auc_of_that_class_from_that_draw(
     result: Evaluation, backbone: Backbone, train: ImageSet, test: ImageSet
 ) -> None:
     latents, tests = backbone.encode(train), backbone.encode(test)
@@ -90,9 +90,9 @@ def test_methods_and_controls_are_all_there_and_solve_an_easy_problem(result: Ev
         "contrast",
         "count, untrained encoder",
         "contrast, untrained encoder",
-        "5 nearest neighbours, latents",
+        "5 nearest neighbors, latents",
         "5-NN minus the background's 50-NN, latents",
-        "5 nearest neighbours, pixels",
+        "5 nearest neighbors, pixels",
     ]
     assert all(row.mean > 0.7 for row in rows.values())
     assert all((row.low or 0) <= row.mean <= (row.high or 0) for row in rows.values())
@@ -160,7 +160,7 @@ def test_an_interval_ends_at_a_perfect_auc() -> None:
 
 def test_a_control_that_wins_is_called_one_and_easy_images_are_called_easy() -> None:
     def said(**means: float) -> str:
-        names = {"untrained": "contrast, untrained encoder", "pixels": "5 nearest neighbours, pixels"}
+        names = {"untrained": "contrast, untrained encoder", "pixels": "5 nearest neighbors, pixels"}
         records = tuple(Record(names.get(method, method), 30, 0, "a", auc) for method, auc in means.items())
         return remark(Evaluation({"classes": 1, "exemplars": [30], "items": "images"}, records))
 

@@ -135,11 +135,11 @@ def test_duplicates_by_content_are_counted_and_skipped(path: Path, backbone: Bac
         assert gallery.classes() == {"green": 30, "other": 1, "red": 42}
 
 
-def test_labelled_images_enroll_under_their_own_names(tmp_path: Path, backbone: Backbone) -> None:
+def test_labeled_images_enroll_under_their_own_names(tmp_path: Path, backbone: Backbone) -> None:
     pixels = np.concatenate([colored(0, 3, 1), colored(1, 2, 2)])
-    labelled = ImageSet(pixels, np.array([0, 0, 0, 2, 2]), ("red", "empty", "green"), list("abcde"), "here")
+    labeled = ImageSet(pixels, np.array([0, 0, 0, 2, 2]), ("red", "empty", "green"), list("abcde"), "here")
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
-        assert gallery.enroll(None, labelled).added == {"red": 3, "green": 2}
+        assert gallery.enroll(None, labeled).added == {"red": 3, "green": 2}
         assert [each.source for each in gallery.exemplars("green")] == ["d", "e"]
         with pytest.raises(ValueError, match="name is needed for items without labels"):
             gallery.enroll(None, colored(0, 3, 1))
@@ -575,7 +575,7 @@ def test_views_are_stored_and_averaged(tmp_path: Path, backbone: Backbone) -> No
         np.testing.assert_allclose(straight, mirrored, rtol=1e-6)
         expected = (backbone.encode(images) + backbone.encode(np.ascontiguousarray(images[:, :, ::-1]))) / 2
         np.testing.assert_array_equal([each.latent for each in gallery.exemplars("red")], expected)
-    with pytest.raises(ValueError, match=r"views must be mirror, with which .*mirror\.gallery was made, got 'crops'"):
+    with pytest.raises(ValueError, match=r"views must be mirror for .*mirror\.gallery, got 'crops'"):
         Gallery.open(path, backbone, views="crops")
 
 

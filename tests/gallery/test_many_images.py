@@ -110,7 +110,7 @@ def test_where_nothing_can_be_selected_it_says_how_many_exemplars_would_do(path:
 def test_one_exemplar_cannot_be_split(backbone: Backbone, tmp_path: Path) -> None:
     with Gallery.open(tmp_path / "one", backbone, create=True) as gallery:
         gallery.enroll("red", colored(0, 1, 1))
-        with pytest.raises(ValueError, match="leaves one side without exemplars"):
+        with pytest.raises(ValueError, match="leaves one side without any"):
             gallery.select(colored(0, 2, 2))
 
 

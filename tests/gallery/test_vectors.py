@@ -70,7 +70,7 @@ def test_neighbors_without_an_encoder_see_standardized_vectors(result: Evaluatio
         model = NearestNeighbors(n_neighbors=5).fit(scale.transform(exemplars))
         return np.asarray(-model.kneighbors(scale.transform(TEST[0]))[0].mean(1))
 
-    found = result.auc("5 nearest neighbours, standardized vectors", 20)
+    found = result.auc("5 nearest neighbors, standardized vectors", 20)
     np.testing.assert_allclose(found, expected_auc(20, scores), atol=1e-3)  # float32 may swap near ties
 
 
@@ -79,21 +79,21 @@ def test_neighbors_without_an_encoder_see_normalized_vectors(result: Evaluation)
         model = NearestNeighbors(n_neighbors=5).fit(normalize(exemplars))
         return np.asarray(-model.kneighbors(normalize(TEST[0]))[0].mean(1))
 
-    found = result.auc("5 nearest neighbours, normalized vectors", 20)
+    found = result.auc("5 nearest neighbors, normalized vectors", 20)
     np.testing.assert_allclose(found, expected_auc(20, scores), atol=1e-2)  # float32 may swap near ties
 
 
 def test_controls_are_named_for_vectors_and_the_problem_is_solved(result: Evaluation) -> None:
     rows = {row.method: row.mean for row in result.summary() if row.exemplars == 20}
     assert len(rows) == 8
-    assert list(rows)[-2:] == [f"5 nearest neighbours, {kind} vectors" for kind in ("standardized", "normalized")]
+    assert list(rows)[-2:] == [f"5 nearest neighbors, {kind} vectors" for kind in ("standardized", "normalized")]
     assert not any("pixel" in method or "image" in method for method in rows)
     assert rows["contrast"] > 0.9
     assert min(rows.values()) > 0.6  # guessing is a half
     assert (result.config["items"], result.config["test_items"]) == ("vectors", 89)
 
 
-def test_the_untrained_encoder_has_the_units_of_the_data_but_no_learnt_weight(backbone: Backbone) -> None:
+def test_the_untrained_encoder_has_the_units_of_the_data_but_no_learned_weight(backbone: Backbone) -> None:
     """Without them the feature with the largest numbers decides, and any training looks good beside it."""
     fresh, trained = _initial_network(backbone).state_dict(), backbone.network.state_dict()
     same = {name for name, tensor in fresh.items() if torch.equal(tensor, trained[name])}

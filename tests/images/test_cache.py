@@ -130,7 +130,7 @@ def test_file_that_cannot_be_read_is_not_remembered_as_broken(folder: Path, cach
     assert not (cache / "images").exists()
 
 
-def test_few_open_leave_no_cache(tmp_path: Path, paint: Paint, cache: Path) -> None:
+def test_few_images_leave_no_cache(tmp_path: Path, paint: Paint, cache: Path) -> None:
     images.open(paint(tmp_path / "a.png"))
     assert list(cache.iterdir()) == []
 

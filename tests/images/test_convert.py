@@ -77,7 +77,7 @@ def test_lossy_formats_come_close(kind: str) -> None:
     assert np.abs(read.astype(int) - smooth).mean() < 4
 
 
-def test_grey_is_replicated() -> None:
+def test_gray_is_replicated() -> None:
     gray = NOISE[:24, :, 0]
     read = decode(encoded(Image.fromarray(gray), "PNG"), 24)
     assert np.array_equal(read, np.repeat(gray[..., None], 3, axis=-1))
@@ -89,7 +89,7 @@ def test_grey_is_replicated() -> None:
      (6, lambda a: np.rot90(a, -1)), (7, lambda a: np.rot90(a, 2).transpose(1, 0, 2)), (8, np.rot90)],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["PNG", "TIFF", "JPEG"])
-def test_exif_rotation_is_honoured(orientation: int, undo: object, kind: str) -> None:
+def test_exif_rotation_is_honored(orientation: int, undo: object, kind: str) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
     stored = np.kron(np.array([[0, 80], [160, 240]], np.uint8), np.ones((12, 12), np.uint8))
@@ -130,7 +130,7 @@ def test_cmyk_becomes_rgb(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "TIFF"])
-def test_sixteen_bit_grey_keeps_the_high_byte(kind: str) -> None:
+def test_sixteen_bit_gray_keeps_the_high_byte(kind: str) -> None:
     samples = (np.arange(64, dtype=np.uint16) * 1021).reshape(8, 8)
     read = decode(encoded(Image.fromarray(samples), kind), 8)
     assert np.array_equal(read[..., 0], samples // 256)

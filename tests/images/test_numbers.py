@@ -16,7 +16,7 @@ from corel import images
 
 RNG = np.random.default_rng(0)
 GRAY = RNG.integers(0, 256, (12, 32, 32), dtype=np.uint8)
-COLOUR = RNG.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
+COLOR = RNG.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
 LABELS = np.arange(12) % 10
 
 
@@ -77,9 +77,9 @@ def test_digits_are_split_in_halves_for_good() -> None:
 
 
 def test_array_and_tensor_of_the_right_shape_are_taken_as_they_are() -> None:
-    assert np.array_equal(images.open(COLOUR).pixels, COLOUR)
-    assert np.array_equal(images.open(torch.from_numpy(COLOUR).permute(0, 3, 1, 2)).pixels, COLOUR)
-    assert np.array_equal(images.open(torch.from_numpy(COLOUR).float().div(255).requires_grad_()).pixels, COLOUR)
+    assert np.array_equal(images.open(COLOR).pixels, COLOR)
+    assert np.array_equal(images.open(torch.from_numpy(COLOR).permute(0, 3, 1, 2)).pixels, COLOR)
+    assert np.array_equal(images.open(torch.from_numpy(COLOR).float().div(255).requires_grad_()).pixels, COLOR)
     assert images.open(GRAY).names[11] == "train/000011"
 
 
@@ -98,9 +98,9 @@ def test_array_that_needs_a_pickle_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entries", [("images", "labels"), ("x", "y"), ("arr_0", "arr_1")])
 def test_npz_without_splits(tmp_path: Path, entries: tuple[str, str]) -> None:
-    save(tmp_path / "a.npz", {entries[0]: COLOUR, entries[1]: LABELS[:, None]})
+    save(tmp_path / "a.npz", {entries[0]: COLOR, entries[1]: LABELS[:, None]})
     found = images.open(tmp_path / "a.npz")
-    assert np.array_equal(found.pixels, COLOUR)
+    assert np.array_equal(found.pixels, COLOR)
     assert np.array_equal(found.labels, LABELS)  # type: ignore[arg-type]
     assert found.classes == tuple("0123456789")
     with pytest.raises(ValueError, match="has no splits"):
@@ -109,18 +109,18 @@ def test_npz_without_splits(tmp_path: Path, entries: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(("image", "label"), [("{}_images", "{}_labels"), ("x_{}", "y_{}")])
 def test_npz_with_splits_numbers_classes_alike(tmp_path: Path, image: str, label: str) -> None:
-    arrays = {image.format("train"): COLOUR[:8], label.format("train"): LABELS[:8]}
-    arrays |= {image.format("test"): COLOUR[8:], label.format("test"): LABELS[8:]}
+    arrays = {image.format("train"): COLOR[:8], label.format("train"): LABELS[:8]}
+    arrays |= {image.format("test"): COLOR[8:], label.format("test"): LABELS[8:]}
     save(tmp_path / "a.npz", arrays)
     train, test = images.open(tmp_path / "a.npz"), images.open(tmp_path / "a.npz", "test")
-    assert np.array_equal(train.pixels, COLOUR[:8])
-    assert np.array_equal(test.pixels, COLOUR[8:])
+    assert np.array_equal(train.pixels, COLOR[:8])
+    assert np.array_equal(test.pixels, COLOR[8:])
     assert train.classes == test.classes == tuple("0123456789")
 
 
 def test_npz_may_name_its_classes_or_have_no_labels(tmp_path: Path) -> None:
-    np.savez(tmp_path / "a.npz", images=COLOUR[:2], labels=[1, 0], classes=["ant", "bee", "cat"])
-    np.savez(tmp_path / "b.npz", images=COLOUR[:2])
+    np.savez(tmp_path / "a.npz", images=COLOR[:2], labels=[1, 0], classes=["ant", "bee", "cat"])
+    np.savez(tmp_path / "b.npz", images=COLOR[:2])
     assert images.open(tmp_path / "a.npz").classes == ("ant", "bee", "cat")
     assert images.open(tmp_path / "b.npz").labels is None
 
@@ -128,13 +128,13 @@ def test_npz_may_name_its_classes_or_have_no_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"pictures": COLOUR}, "holds pictures; name the images 'images'"),
-        ({"images": COLOUR, "labels": LABELS / 2}, "one whole number ≥ 0 an image"),
-        ({"images": COLOUR, "labels": -LABELS}, "one whole number ≥ 0 an image"),
-        ({"images": COLOUR, "labels": LABELS[:5]}, "labels must be \\[12\\]"),
-        ({"images": COLOUR, "labels": LABELS, "classes": ["ant"]}, "labels run from 0 to 9 but there are 1 classes"),
-        ({"images": COLOUR[:0]}, "must hold at least one image"),
-        ({"images": COLOUR[0, 0]}, r"of shape \[32, 3\]"),
+        ({"pictures": COLOR}, "holds pictures; name the images 'images'"),
+        ({"images": COLOR, "labels": LABELS / 2}, "one whole number ≥ 0 an image"),
+        ({"images": COLOR, "labels": -LABELS}, "one whole number ≥ 0 an image"),
+        ({"images": COLOR, "labels": LABELS[:5]}, "labels must be \\[12\\]"),
+        ({"images": COLOR, "labels": LABELS, "classes": ["ant"]}, "labels run from 0 to 9 but there are 1 classes"),
+        ({"images": COLOR[:0]}, "must hold at least one image"),
+        ({"images": COLOR[0, 0]}, r"of shape \[32, 3\]"),
     ],
 )
 def test_npz_that_does_not_fit_is_a_sentence(tmp_path: Path, arrays: dict[str, np.ndarray], message: str) -> None:

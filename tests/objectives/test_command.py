@@ -27,10 +27,10 @@ def rows() -> NDArray[np.float64]:
     return np.random.default_rng(0).normal(size=(100, 5))
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-def test_features_of_a_file_become_a_backbone(tmp_path: Path, rows: NDArray[np.float64], labelled: bool) -> None:
+@pytest.mark.parametrize("labeled", [True, False])
+def test_features_of_a_file_become_a_backbone(tmp_path: Path, rows: NDArray[np.float64], labeled: bool) -> None:
     file, out = tmp_path / "table.npz", tmp_path / "table.safetensors"
-    if labelled:
+    if labeled:
         np.savez(file, labels=np.arange(100), features=rows)
     else:
         np.savez(file, anything=rows)
@@ -42,7 +42,7 @@ def test_features_of_a_file_become_a_backbone(tmp_path: Path, rows: NDArray[np.f
     assert "objective features" in result.output
 
 
-def test_views_are_learnt_with_the_preset(tmp_path: Path) -> None:
+def test_views_are_learned_with_the_preset(tmp_path: Path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (16, 8, 8, 3), np.uint8)
     np.save(tmp_path / "noise.npy", pixels)
     small = ["--size=8", "--width=4", "--batch-size=8", "--cloud-size=4", "--epochs=1", "--precision=float32"]

@@ -40,7 +40,7 @@ def test_training_reconstructs_and_shapes(backbone: Backbone) -> None:
 
 
 def test_the_scale_of_a_feature_does_not_matter(wine: tuple[Any, Any]) -> None:
-    """Other units, the same latents, for standardising is part of the backbone; powers of two round nothing."""
+    """Other units, the same latents, for standardizing is part of the backbone; powers of two round nothing."""
     features, _ = wine
     scaled = features * 2.0 ** np.arange(-6, 7)
     config = TrainConfig.preset("features", epochs=1)

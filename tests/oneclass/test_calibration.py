@@ -1,4 +1,4 @@
-"""The promises behind a verdict, each by exact enumeration: any member of a labelled bag may be the one that is new."""
+"""The promises behind a verdict, each by exact enumeration: any member of a labeled bag may be the one that is new."""
 
 from __future__ import annotations
 

@@ -130,5 +130,5 @@ def test_ties_count_against_the_alarm_or_at_random() -> None:
 
 @pytest.mark.parametrize("calibrating", [0, 3, -1])
 def test_both_sides_keep_an_exemplar(calibrating: int) -> None:
-    with pytest.raises(ValueError, match="of 3, which leaves one side without exemplars"):
+    with pytest.raises(ValueError, match="of 3 different exemplars, which leaves one side without any"):
         Split.of(bank_of(np.arange(12.0).reshape(3, 4)), calibrating=calibrating)

@@ -155,12 +155,12 @@ def test_a_backbone_is_wrapped_and_evaluated_on_a_cluster(ray: Any, tmp_path: Pa
     rows = random.normal(size=(300, 6)) + 3 * (labels == "b")[:, None]
     np.save(tmp_path / "rows.npy", rows)
     arrays = {"train_features": rows, "train_labels": labels, "test_features": rows + 0.1, "test_labels": labels}
-    np.savez(tmp_path / "labelled.npz", **arrays)
+    np.savez(tmp_path / "labeled.npz", **arrays)
     said = []
     for name, engine in (("one", []), ("two", ["--engine", "ray", "--workers", "2"])):
         file = tmp_path / f"{name}.safetensors"
         wrapped = ["backbone", "wrap", "vectors", "--background", str(tmp_path / "rows.npy"), "--out", str(file)]
-        measured = ["evaluate", str(tmp_path / "labelled.npz"), "--backbone", str(file), "--no-controls", "-m", "20"]
+        measured = ["evaluate", str(tmp_path / "labeled.npz"), "--backbone", str(file), "--no-controls", "-m", "20"]
         for command in (wrapped, [*measured, "--draws", "1", "--json"]):
             result = CliRunner().invoke(app, [*command, "--quiet", *engine])
             assert result.exit_code == 0, result.output

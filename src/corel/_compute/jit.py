@@ -29,7 +29,7 @@ def jit(function: Kernel) -> Kernel:
         try:
             return compiled(*arguments)
         except Exception:
-            # A full disk or a damaged cache, which can raise anything: compile for this process alone. What is wrong
+            # A full disk or a damaged cache can raise anything: compile for this process alone. What is wrong
             # with the call itself is raised again.
             compiled = numba.njit(**_OPTIONS)(function)
             return compiled(*arguments)

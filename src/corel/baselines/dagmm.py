@@ -96,7 +96,7 @@ class Mixture(NamedTuple):
 
 def estimate(points: Tensor, memberships: Tensor, jitter: float) -> Mixture:
     """Give the mixture of points ``[n, d]`` that belong to components by `memberships` ``[n, K]``."""
-    sizes = memberships.sum(dim=0).clamp_min(1e-12)  # nobody may belong to a component
+    sizes = memberships.sum(dim=0).clamp_min(1e-12)  # a component may have no members
     means = memberships.T @ points / sizes[:, None]
     centered = points - means[:, None]
     covariances = torch.einsum("nk,kni,knj->kij", memberships, centered, centered) / sizes[:, None, None]

@@ -75,7 +75,7 @@ def _show_photos(console: Console, out: Path, *, quiet: bool) -> None:
 
 
 def _next_lines(gallery: Path) -> list[str]:
-    """Three lines to type: your own folder, the loss for your own training loop, and last the page on this gallery."""
+    """Three commands to try next: your own folder, the loss in your own training loop, the page on this gallery."""
     program = _program()
     python = "python" if program == "corel" else shlex.quote(sys.executable)
     return [
@@ -115,7 +115,7 @@ def _show_digits(console: Console, out: Path, *, quiet: bool) -> None:
 
 
 def _program() -> str:
-    """What to type for this program: its path, where the shell knows no `corel` or another one."""
+    """The command to type: `corel`, or this program's path if the shell does not find it under that name."""
     known, started = shutil.which("corel"), shutil.which(sys.argv[0])
     is_known = known is not None and started is not None and Path(known).samefile(started)
     return "corel" if is_known else shlex.quote(sys.argv[0])

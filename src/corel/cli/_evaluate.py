@@ -135,7 +135,7 @@ def evaluate(
 
 
 def _same_classes(recognition: Recognition) -> bool:
-    """Whether one class can be told from others: the protocol needs two, and test items of each and of no other."""
+    """Whether the protocol can run: it needs two classes or more, and test items of each of them and of no other."""
     tested = {name for name, row in recognition.confusion.items() if row}
     return recognition.in_turn and len(recognition.enrolled) > 1 and tested == set(recognition.enrolled)
 

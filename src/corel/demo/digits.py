@@ -113,7 +113,7 @@ def _measured(
 
 
 def _write_first_of_each(digits: LabeledItems, folder: Path) -> list[Path]:
-    """Save one image of each digit, so that there is something to type the next command with."""
+    """Save one image of each digit, for the commands that the demo suggests."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for label, name in enumerate(digits.classes):

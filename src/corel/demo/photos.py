@@ -151,7 +151,7 @@ def _drawn(photo: str, box: Box, count: int, size: int, seed: int) -> UInt8Array
 
 
 def _write(windows: UInt8Array, truth: tuple[str, ...], folder: Path) -> list[Path]:
-    """Save the windows as files, so that there is something to type the next command with."""
+    """Save the windows as files, for the commands that the demo suggests."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{number:02d} {name}.png" for number, name in enumerate(truth)]
     for path, window in zip(paths, windows, strict=True):

@@ -67,7 +67,7 @@ def compare(content: bytes, module: nn.Module, images: Tensor) -> None:
 
 @contextmanager
 def _exporter_silenced() -> Iterator[None]:
-    """Keep back the exporter's own deprecations and what it cannot find: nothing a caller can act on."""
+    """Hide the exporter's own warnings, which a caller can do nothing about."""
     logger = logging.getLogger("torch.onnx")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -30,7 +30,7 @@ class FeatureHead(Network):
         super().__init__()
         self.architecture = {"branches": branches, "branch_dim": branch_dim, "width": width, "features": features}
         latents = branches * branch_dim
-        if embeddings:  # files from before there were linear heads do not speak of them
+        if embeddings:  # files without linear heads have no such entry
             self.architecture["embeddings"] = embeddings
             self.encoder = nn.Sequential(Standardize(features), UnitRows(), nn.Linear(features, latents))
             self.decoder = nn.Sequential(nn.Linear(latents, features))

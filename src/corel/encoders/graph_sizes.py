@@ -63,7 +63,7 @@ def check_sizes(model: Any, source: str) -> None:
 
 
 def _check_sized(nodes: Any, image: str, source: str) -> None:
-    """Refuse a size that depends on pixels; one that depends on the shape of something does not."""
+    """Refuse an output whose size depends on pixel values; a size computed from shapes is fixed."""
     of_pixels = {image}
     for node in nodes:
         sizes = [node.input[place] for place in SIZED_BY.get(node.op_type, ()) if place < len(node.input)]

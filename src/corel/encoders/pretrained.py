@@ -36,7 +36,7 @@ class Pretrained(Network):
         self.architecture = {
             "branches": branches, "branch_dim": branch_dim, "image_size": image_size, "graph_bytes": graph_bytes,
         }  # fmt: skip
-        if head:  # files from before there were heads do not speak of them
+        if head:  # files without a head have no such entry
             self.architecture["head"] = head
         self.input_shape = (3, image_size, image_size)
         self.register_buffer("graph", torch.zeros(graph_bytes, dtype=torch.uint8))

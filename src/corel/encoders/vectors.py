@@ -26,7 +26,7 @@ class Vectors(Network):
     def __init__(self, branches: int, branch_dim: int, whitened: int = 0) -> None:
         super().__init__()
         self.architecture = {"branches": branches, "branch_dim": branch_dim}
-        if whitened:  # files from before there was whitening do not speak of it
+        if whitened:  # older files, without whitening, have no such entry
             self.architecture["whitened"] = whitened
         self.input_shape = (branch_dim,)
         self.encoder = Whitened(branch_dim) if whitened else Unit()

@@ -118,7 +118,7 @@ def _gathered(stream: Stream) -> LabeledItems:
 
 
 def _on_disk(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Join arrays in a temporary file, which goes with the last use of the result."""
+    """Join arrays in a temporary file, which is deleted when the result is no longer used."""
     count, last = 0, np.empty(0)
     with tempfile.TemporaryFile() as file:
         for part in parts:

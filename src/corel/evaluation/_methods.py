@@ -74,10 +74,10 @@ def methods(
     return [
         *ours,
         *without_training,
-        nearest_neighbors(f"{NEIGHBORS} nearest neighbours, latents", latents),
+        nearest_neighbors(f"{NEIGHBORS} nearest neighbors, latents", latents),
         nearest_neighbors(f"{NEIGHBORS}-NN minus the background's {AROUND}-NN, latents", latents, backbone.background),
         *(
-            nearest_neighbors(f"{NEIGHBORS} nearest neighbours, {name}", raw)
+            nearest_neighbors(f"{NEIGHBORS} nearest neighbors, {name}", raw)
             for name, raw in _without_encoder(train, test).items()
         ),
     ]
@@ -163,7 +163,7 @@ def _initial_network(backbone: Backbone) -> Any:
         torch.manual_seed(0)
         network = channels_last(objectives.find(backbone.objective).network_type(**backbone.network.architecture))
     if isinstance(network, FeatureHead) and isinstance(backbone.network, FeatureHead):
-        # Training takes the features' units from the data before its first step; they are none of its merits.
+        # Training sets the features' units from the data before its first step, so the untrained encoder gets them too.
         network.scale.load_state_dict(backbone.network.scale.state_dict())
     return network
 

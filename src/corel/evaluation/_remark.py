@@ -6,7 +6,7 @@ from corel.evaluation._methods import NEIGHBORS
 from corel.evaluation._records import Evaluation
 from corel.oneclass import METHODS
 
-PIXELS = f"{NEIGHBORS} nearest neighbours, pixels"
+PIXELS = f"{NEIGHBORS} nearest neighbors, pixels"
 EASY = 0.95  # an AUC by bare pixels that leaves little to win
 
 

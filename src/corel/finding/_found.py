@@ -110,7 +110,7 @@ class Found:
         return pixels
 
     def _bands(self) -> Iterator[tuple[int, int]]:
-        """Some rows at a time: what is drawn of a large photograph takes little memory beside it."""
+        """Cut the photograph into bands of rows, so that drawing a large one takes little memory."""
         height, width = self.photo.shape[:2]
         rows = max(1, BAND // width)
         return ((top, min(top + rows, height)) for top in range(0, height, rows))

@@ -126,7 +126,7 @@ def check_box(photo: UInt8Array, box: Box, side: int) -> None:
 
 
 def _reach(start: int, length: int, zoom: float, whole: int) -> tuple[int, int]:
-    """The pixels that a stretch of the scaled photograph is made of, with what the filter looks at beside them."""
+    """The source pixels that a range of the scaled photograph depends on, including the filter's margin."""
     beside = ceil(1 / zoom) + 1
     return max(0, int(start / zoom) - beside), min(whole, ceil((start + length) / zoom) + beside)
 

@@ -40,7 +40,7 @@ def near_duplicates(exemplars: Sequence[Exemplar], rows: NDArray[np.float32], na
 
 
 def _units(exemplars: Sequence[Exemplar], rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Give centered vectors of length one, whose products are correlations; what is flat correlates with nothing."""
+    """Give centered vectors of length one, whose products are correlations; a flat one correlates with nothing."""
     pictures = [decoded_thumbnail(each.thumbnail, (SIDE, SIDE)) for each in exemplars]
     blank = np.zeros((SIDE, SIDE, 3), np.uint8)
     if any(each is not None for each in pictures):
@@ -61,7 +61,7 @@ def _usual_distance(units: NDArray[np.float32]) -> float:
 
 
 def _alike(units: NDArray[np.float32], least: float) -> Iterator[tuple[int, int, float]]:
-    """Give pairs i < j whose correlation is at least so high."""
+    """Give the pairs i < j whose correlation reaches the threshold."""
     step = max(1, CELLS // max(1, len(units)))
     for start in range(0, len(units), step):
         products = units[start : start + step] @ units[start:].T

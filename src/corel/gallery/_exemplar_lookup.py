@@ -26,7 +26,7 @@ def chosen_hashes(
 
 
 def _named(which: str, exemplars: Sequence[Exemplar]) -> str:
-    """Find the one exemplar whose file is called so, or whose hash begins so."""
+    """Find the one exemplar with this file name, or with a hash that begins with it."""
     found = [each for each in exemplars if _is_called(each.source, which)] or _beginning(which, exemplars)
     if len(found) > 1:
         shown = ", ".join(each.hash[:12] for each in found[:3]) + (", …" if len(found) > 3 else "")

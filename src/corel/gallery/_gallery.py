@@ -67,7 +67,7 @@ class Gallery:
         self._lock = threading.RLock()
         self._loaded: tuple[Backbone, str] | None = None
         if given is not None:
-            # The wrong backbone is better known now than after an hour of encoding.
+            # Refuse the wrong backbone now, not after an hour of encoding.
             _ = self._backbone
         _ = self.views
 
@@ -146,9 +146,7 @@ class Gallery:
         made = bool(settings) or self._store.reference is not None
         stored = str(settings.get("views", sources.WHOLE)) if made else self._asked or sources.WHOLE
         if self._asked not in (None, stored):
-            raise ArgumentError(
-                "views", f"must be {stored}, with which {self._store.path} was made, got {self._asked!r}"
-            )
+            raise ArgumentError("views", f"must be {stored} for {self._store.path}, got {self._asked!r}")
         return sources.check_views(stored)
 
     def classes(self) -> dict[str, int]:
@@ -158,6 +156,11 @@ class Gallery:
     def hashes(self) -> dict[str, list[str]]:
         """Give the hashes of each class's exemplars in the order of their enrollment, without reading the exemplars."""
         return self._store.hashes()
+
+    @property
+    def different(self) -> int:
+        """How many different images are enrolled; one in several classes counts once."""
+        return len({each for hashes in self.hashes().values() for each in hashes})
 
     def exemplars(self, name: str, hashes: Iterable[str] | None = None) -> list[Exemplar]:
         """Give a class's exemplars in the order of their enrollment, or those with these hashes, in their order."""
@@ -200,7 +203,7 @@ class Gallery:
         classes: list[str] = []
         hashes: list[str] = []
         skipped: list[sources.Skipped] = []
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")  # one time for all: the audit goes by it
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")  # one time for the audit
         with Spool(self._store.path) as spool:
             for batch in self._stream(images, "enrolling", strict=strict, progress=progress):
                 skipped += batch.skipped
@@ -280,7 +283,7 @@ class Gallery:
         batches = self._stream(images, "scoring", strict=strict, progress=progress)
         embedded = sources.in_turn(self._embedding(photographs=photographs), batches, self._at_once)
         for batch in sources.one_ahead(embedded):
-            yield self._scored(kept, batch, held_out)
+            yield scored(kept, batch, self._store.holders(batch.hashes), held_out)
 
     def score_encoded(self, rows: NDArray[np.float32], names: Sequence[str]) -> Scores:
         """Score items that were encoded before: rows ``[n, d]`` of what `compared` gives, and a name for each."""
@@ -292,7 +295,7 @@ class Gallery:
 
     @property
     def _half(self) -> int:
-        return max(1, sum(self.classes().values()) // 2)
+        return max(1, self.different // 2)
 
     def _photographic(self, values: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Tell images from frames without a subject; None for vectors."""
@@ -316,7 +319,7 @@ class Gallery:
         """How many exemplars to hold out for a confidence: half of them, or as many as it needs."""
         from corel.oneclass import calibrating_size
 
-        return calibrating_size(sum(self.classes().values()), rate, confidence)
+        return calibrating_size(self.different, rate, confidence)
 
     def select(self, images: Any, fdr: float = 0.1, *, strict: bool = False, progress: bool = False) -> Selection:
         """Select the strangers among many images: at most the share `fdr` of those selected is wrong, on average.
@@ -351,14 +354,14 @@ class Gallery:
         Beside it stands the likeliest other class. `rate` is that of the verdict.
         """
         if name is not None:
-            self.exemplars(name)  # an unknown name is said before anything is read
+            self.exemplars(name)  # refuses an unknown name before anything is read
         batches = [batch for batch in self._stream(image, "reading", called="image") if len(batch)]
         count = sum(map(len, batches))
         if count != 1:
             raise ArgumentError("image", f"must be one image or vector, got {count}")
         (batch,), kept = batches, self._bank()
         embedded = self._embedding(photographs=True)(batch)
-        scores = self._scored(kept, embedded)
+        scores = scored(kept, embedded, self._store.holders(embedded.hashes))
         return explained(kept, scores, batch.values[0], embedded, name, rate, self._exemplars_of)
 
     def _exemplars_of(self, kept: Kept, index: int) -> list[Exemplar]:
@@ -394,9 +397,6 @@ class Gallery:
     def _at_once(self) -> int:
         """How many batches are encoded at a time: the last blocks of one leave threads to the first of the next."""
         return 2 if self.backbone.network.apart else 1
-
-    def _scored(self, kept: Kept, batch: Embedded, held_out: int = 0) -> Scores:
-        return scored(kept, batch, self._store.holders(batch.hashes), held_out)
 
     def _bank(self) -> Kept:
         """Give all classes ready to score, kept until this or another process changes the file."""

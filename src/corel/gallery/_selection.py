@@ -52,7 +52,7 @@ class Selection:
         return f"{chosen:,} of {images} selected; on average at most {self.fdr:.1%} of a selection is wrong"
 
     def _why_nothing(self) -> str:
-        """Say how many images it takes, and how many exemplars would do for those that there are."""
+        """Say how many images would have to stand out, and how many exemplars would be enough for these images."""
         from corel.oneclass import least_discoveries
 
         images, lowest = len(self.images), int((self.p_values * (self.calibrating + 1) < 1.5).sum())

@@ -113,7 +113,7 @@ class Store:
                 return connection.executemany("DELETE FROM exemplar WHERE class = ? AND hash = ?", rows).rowcount
 
     def _check_views(self, connection: sqlite3.Connection, first: Mapping[str, Any]) -> None:
-        """Refuse what was encoded otherwise: another process may have made the gallery meanwhile."""
+        """Refuse exemplars encoded with other views: another process may have made the gallery meanwhile."""
         stored = self._settings(connection).get("views", WHOLE)
         if stored != first.get("views", stored):
             raise ValueError(f"another process made {self.path} with the views {stored!r}; enroll again")

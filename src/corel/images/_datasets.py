@@ -91,7 +91,7 @@ def _length(dataset: Any) -> int:
 
 
 def _columns(dataset: Any) -> tuple[str, str]:
-    """Name the image and the label in items that are dictionaries; Hugging Face's features tell."""
+    """Name the keys of image and label in items that are dictionaries, from a Hugging Face dataset's features."""
     features = getattr(dataset, "features", None)
     kinds: dict[str, str] = {}
     if isinstance(features, Mapping):

@@ -22,7 +22,7 @@ from corel.images._set import UInt8Array
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_CHUNK = 64  # files a thread takes at once: fewer cost more in handing over, more make the bar jump
+_CHUNK = 64  # files a thread takes at once: fewer cost more overhead, more make the bar jump
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _OTHERS = (*_RAW, ".svg", ".pdf", ".psd", ".jp2", ".jxl", ".ico", ".eps")
 def formats() -> tuple[str, ...]:
     """Give Pillow's names of the formats read here; AVIF and HEIC depend on what is installed."""
     found = list(_ALWAYS)
-    if "avif" in features.get_supported_modules():  # an older Pillow does not know the word
+    if "avif" in features.get_supported_modules():  # older versions of Pillow do not have it
         found.append("AVIF")
     if importlib.util.find_spec("pillow_heif") is not None:
         from pillow_heif import register_heif_opener

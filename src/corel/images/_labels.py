@@ -36,7 +36,7 @@ def numbered_labels(labels: Any, count: int) -> Labels:
 
 
 def _listed(labels: Any) -> list[Hashable]:
-    """List labels as Python's own values, by which those of one array equal those of another."""
+    """List labels as Python's own values, so that equal labels of two arrays compare equal."""
     values = labels.tolist() if hasattr(labels, "tolist") else labels
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ArgumentTypeError("source", f"must have a label for each item, got {values!r} as labels")
@@ -53,7 +53,7 @@ def _listed(labels: Any) -> list[Hashable]:
 
 
 def _positions(labels: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Number the distinct labels in their order; those that have none are ordered as text."""
+    """Number the distinct labels in ascending order; labels that cannot be compared are ordered as text."""
     distinct: set[Any] = set(labels)
     try:
         ordered = sorted(distinct)

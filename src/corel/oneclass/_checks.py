@@ -13,7 +13,7 @@ from corel._errors import ArgumentError
 from corel.oneclass._kernel import Integers, Points
 
 Method: TypeAlias = Literal["auto", "count", "contrast", "cosine"]
-METHODS = get_args(Method)[1:]  # without the one that stands for another
+METHODS = get_args(Method)[1:]  # without "auto"
 LATENT_METHODS: tuple[str, ...] = METHODS[:2]  # those that compare latents; cosine compares features
 Ties: TypeAlias = Literal["conservative", "random"]
 Seed: TypeAlias = int | np.random.Generator | None

@@ -63,7 +63,8 @@ class Split:
         count = len(contents) // 2 if calibrating is None else calibrating
         if not 0 < count < len(contents):
             raise ArgumentError(
-                "calibrating", f"is {count} of {len(contents)}, which leaves one side without exemplars"
+                "calibrating",
+                f"is {count} of {len(contents)} different exemplars, which leaves one side without any; enroll more",
             )
         chosen = np.argsort([_digest(each, seed) for each in contents])[:count]
         kept = _only(bank, ~np.isin(content, chosen))
@@ -137,7 +138,7 @@ def check_confidence(rate: float, confidence: float, calibrating: int) -> None:
 
 
 def _row_names(rows: Points) -> list[str]:
-    """Name rows by their content; equal ones are numbered, for nothing says that they are copies."""
+    """Name rows by their content; equal rows get numbers, since they need not be copies of one image."""
     seen: Counter[bytes] = Counter()
     names = []
     for content in map(np.ndarray.tobytes, rows):

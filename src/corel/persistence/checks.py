@@ -11,7 +11,7 @@ from corel._errors import ArgumentError
 
 def is_real(value: object) -> bool:
     """Whether this is a number of Python's or numpy's: a tensor would carry a gradient that nothing returns to it."""
-    return isinstance(value, (float, int, Real))  # the last is an abstract class, which takes longer to ask
+    return isinstance(value, (float, int, Real))  # the last is an abstract class, whose check is slow
 
 
 def refuse_non_finite(clouds: Tensor, argument: str = "points") -> None:

@@ -94,7 +94,7 @@ def deaths(material: Material, seen: list[Cloud]) -> Section | None:
 
 
 def _limits(found: list[NDArray[np.float32]], eta: float) -> tuple[float, float]:
-    """Where the hill of every single branch ends, and η has room: most branches may lie far from the outermost."""
+    """Axis limits that hold the distribution of every branch, and η."""
     branches = [row[row > 0] for values in found for row in values]
     ends = np.array([np.quantile(row, [0.002, 0.998]) for row in branches if len(row)]).reshape(-1, 2)
     low, high = ends[:, 0].min(initial=eta / 2), ends[:, 1].max(initial=eta * 2)

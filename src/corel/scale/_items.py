@@ -16,7 +16,7 @@ from corel.scale import _place
 
 LATENT, VECTOR, BYTES, IMAGE, PATH, NAME = "latent", "vector", "bytes", "image", "path", "name"
 READ = (LATENT, VECTOR, BYTES, IMAGE, PATH, NAME)
-READERS = 16  # objects of a store that are fetched at a time: each keeps one waiting, and costs no time to compute
+READERS = 16  # objects fetched from a store at a time: a fetch mostly waits
 
 
 class Rows(NamedTuple):

@@ -94,7 +94,7 @@ def read(address: str) -> bytes:
         system, path = resolve(address)
         with system.open_input_file(path) as file:
             content: bytes = file.read()
-    except FileNotFoundError as error:  # which stores explain in a paragraph each
+    except FileNotFoundError as error:  # a store's own message is a paragraph
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
     except ValueError as error:
         raise OSError(str(error)) from error

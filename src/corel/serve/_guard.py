@@ -22,7 +22,7 @@ from corel.serve._config import Config, is_loopback
 from corel.serve._problems import Refused, refusal
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
-# What a browser may have without a token: to log in, it needs a page; and a probe has no secrets.
+# What needs no token: the login page, and the health check.
 OPEN_PATHS = frozenset({"/", "/login", "/healthz", "/readyz"})
 OPEN_FOLDER = "/page/"
 # Changes nothing in the gallery, though it is posted.

@@ -30,7 +30,7 @@ def serve(config: Config, *, started: Callable[[Config], None] = lambda config: 
 
     On a signal the server drains: new work is answered with 503 while what runs finishes, within a bound.
     """
-    # What is wrong with the file is better said now than in the first answer.
+    # Report a bad file now, not in the first answer.
     Gallery.open(config.gallery, create=not config.read_only).close()
     with _listening(config) as listener:
         config = replace(config, port=listener.getsockname()[1])
@@ -53,7 +53,7 @@ def _listening(config: Config) -> socket.socket:
 
 
 def _reason(error: OSError) -> str:
-    """Give the system's words; `create_server` adds the address to them, which stands beside them already."""
+    """Give the operating system's message without the address that `create_server` adds: our sentence has it."""
     return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 

@@ -112,7 +112,7 @@ class Studio:
         if not hasattr(self._threads, "gallery") or self._threads.gallery is None:
             exists = self._config.gallery.expanduser().exists()
             opened = Gallery.open(self._config.gallery, self._backbone, create=not self._config.read_only)
-            # One that was opened before its file is there would not see it appear.
+            # A gallery opened before its file exists would not see the file appear.
             self._threads.gallery = opened if exists else None
             return opened
         found: Gallery = self._threads.gallery
@@ -277,7 +277,7 @@ def pixels(file: BinaryIO) -> int:
         images.check_tiff(file)
         with Image.open(file, formats=MEASURED) as picture:
             return picture.width * picture.height
-    except Exception:  # Pillow's plugins raise whatever comes to their mind
+    except Exception:  # Pillow's plugins raise exceptions of any kind
         return 0
     finally:
         file.seek(0)

@@ -69,7 +69,7 @@ async def _read(request: Request, parts: _Parts) -> None:
         raise _malformed("the form is damaged") from error
     except ClientDisconnect:
         raise _malformed("the connection ended before the form did") from None
-    if not parts.ended:  # the parser itself does not mind
+    if not parts.ended:  # the parser itself accepts that
         raise _malformed("the form was cut short")
 
 

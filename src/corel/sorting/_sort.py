@@ -89,7 +89,7 @@ def undo(path: str | os.PathLike[str]) -> Sorted:
 
 
 def _still_to_sort(root: Path, place: Path, how: How, done: Sorted) -> list[Path]:
-    """Finish what an earlier run began, and list what it did not come to."""
+    """Finish the steps that an interrupted run began, and list the files it did not reach."""
     records = read_records(done.undo_list)
     for record in records:
         complete(record)

@@ -73,7 +73,7 @@ class Identity:
 
         More epochs than before are a longer run of the same training, unless step or view size depend on their number.
         """
-        # A parameter that is younger than the checkpoint has a default that does what was done before it.
+        # A setting added since the checkpoint was written has a default that does what was done before.
         theirs = {**asdict(TrainConfig()), **stored["config"]}
         timeless = self.config.schedule == "constant" and self.config.view_size is None
         if timeless and theirs["epochs"] <= self.config.epochs:
@@ -164,5 +164,5 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _laid_out_like(parameter: Tensor, tensor: Tensor) -> Tensor:
-    # A file knows no memory order, but fused Adam walks a parameter and its moments through memory in step.
+    # A file stores no memory layout, but fused Adam needs the same layout for a parameter and its moments.
     return torch.empty_like(parameter).copy_(tensor) if tensor.shape == parameter.shape else tensor

@@ -90,7 +90,7 @@ class Journal:
         self._file = folder and folder / "metrics.jsonl"
         self._board = folder and _tensorboard(folder, first_epoch=len(history) + 1)
         if self._file:
-            # A killed run may have written the line of an epoch that its checkpoint does not know.
+            # A killed run may have written the line of an epoch that comes after its checkpoint.
             write_atomically(self._file, "".join(map(_line, history)).encode())
 
     def write(self, metrics: dict[str, float]) -> None:

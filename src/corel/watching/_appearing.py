@@ -46,7 +46,7 @@ class Folder:
 def _looked_at(path: Path) -> File | None:
     try:
         found = os.stat(path)  # noqa: PTH116 (a link is followed, as by reading it)
-    except OSError:  # it went meanwhile
+    except OSError:  # removed meanwhile
         return None
     return File(str(path), found.st_size, found.st_mtime_ns)
 

@@ -142,7 +142,7 @@ class Journal:
         return ValueError(f"{self.path} is not the state of a watch; name another --out")
 
     def _complete_rows(self) -> None:
-        """Write the rows of the last batch again if a kill cut them off; rows that somebody took away stay away."""
+        """Complete the rows of the last batch if a kill cut them off; rows that a user deleted are not restored."""
         size = self.out.stat().st_size if self.out.exists() else 0
         if self.last and self.last["start"] <= size < self.last["start"] + len(self._text().encode()):
             if self.out.exists():

@@ -72,9 +72,9 @@ class Watch:
         level: float = LEVEL,
         seed: int | None = None,
     ) -> None:
-        if sum(gallery.classes().values()) < 2:
+        if gallery.different < 2:
             raise ArgumentError(
-                "gallery", "must hold two exemplars or more, one to score and one to calibrate; enroll more"
+                "gallery", "must hold two different exemplars or more, one to score and one to calibrate; enroll more"
             )
         if command and shutil.which(command[0]) is None:
             raise ArgumentError("command", f"begins with {command[0]!r}, which is no program here; check its name")
@@ -106,7 +106,7 @@ class Watch:
             self._run_commands()
 
     def _score(self, files: Sequence[File]) -> None:
-        """Score one batch and note it; what went meanwhile is left out, and looked for again."""
+        """Score one batch and note it; files that were removed meanwhile are left out."""
         found = {each.path: each for each in files}
         held_out = len(self._gallery.split().calibration)
         rows: dict[str, Row] = {}

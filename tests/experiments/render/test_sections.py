@@ -274,7 +274,7 @@ def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) ->
         names = {"η": aucs["eta"], "5%": aucs["other"], **({"matched": aucs["matched"]} if "matched" in aucs else {})}
         ways = {f"{score}, {name}": auc for score in ("count", "contrast") for name, auc in names.items()}
         shown = {way: {"120": {"each class": auc, "one threshold": auc - 0.1}}
-                 for way, auc in {**ways, "5 nearest neighbours": 0.8}.items()}  # fmt: skip
+                 for way, auc in {**ways, "5 nearest neighbors": 0.8}.items()}  # fmt: skip
         return {"auc": {"cifar10": shown}, "decisions": {way: {"inside": 0.05, "outside": 0.4} for way in ways}}
 
     found = {
@@ -299,7 +299,7 @@ def test_costs_show_the_default_score_the_spread_of_rounds_and_both_times_of_top
     def benchmark(name: str, **results: Any) -> None:
         record(name, config={}, results=results, seed=0, seconds=1, folder=tmp_path)
 
-    others = ("torch.cdist, chunked", "scikit-learn, radius neighbours")
+    others = ("torch.cdist, chunked", "scikit-learn, radius neighbors")
     scores = dict(zip((speed.COUNT, speed.DEFAULT, *others), (70.0, 800.0, 700.0, 7000.0), strict=True))
     benchmark("scoring", ten_classes={"points": 10, "milliseconds": scores, "ratio": dict.fromkeys(others, 10.0)})
     steps = {"plain eager float32": 44.0, "corel.train": 40.0, "topology": 0.9}

@@ -123,5 +123,5 @@ def _check_classes(variant: Variant, root: Path, classes: tuple[str, ...], label
 
 
 def _anew(root: Path) -> str:
-    """What to do: fetching leaves a folder alone that looks like the dataset."""
+    """Advise to remove the folder first: fetching skips a folder that looks like the dataset."""
     return f"remove {root} and fetch it again"

@@ -50,7 +50,7 @@ def is_imagenet(folder: Path) -> bool:
 
 
 def _annotations(path: Path) -> dict[str, str]:
-    """Read lines of a file's name, a tab, its class, and more; the name leads nowhere but into the folder."""
+    """Read lines of a file's name, a tab, its class, and more; a name that leads out of the folder is refused."""
     rows = [line.split("\t") for line in read_lines(path)]
     if any(len(row) < 2 or row[0] in ("", ".", "..") or not {"/", "\\", "\0"}.isdisjoint(row[0]) for row in rows):
         raise ValueError(f"{path} has a line that is not an image's name, a tab and its class; fetch the dataset again")

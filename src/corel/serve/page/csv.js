@@ -4,10 +4,10 @@ import { h } from "./dom.js";
 
 const COLUMNS = ["image", "verdict", "class", "p_value", "known_p_value", "could_be", "runner_up", "runner_up_p_value", "rate"];
 
-/** Quote a cell; one that a spreadsheet would run as a formula is made text. */
+/** Quote a cell; one that a spreadsheet would run as a formula, full-width signs included, is made text. */
 export function cell(value) {
   const text = String(value ?? "");
-  const inert = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const inert = typeof value === "string" && /^[=+\-@\t\r]/.test(text.normalize("NFKC")) ? `'${text}` : text;
   return /[",\n\r]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
