@@ -83,6 +83,6 @@ def test_printable(text: str, shown: str) -> None:
 def test_foreign_text_is_fit_to_be_shown_drawn_and_exported() -> None:
     assert shown("a\x1b[2J" + "x" * 100_000, 20) == "a\\x1b[2Jxxxxxxxxxxx…"
     assert drawn("costs $5 or $x_") == r"costs \$5 or \$x_"
-    assert [exported(text) for text in ("=cmd|' /C calc'!A0", "+1", "-1", "@x", "cat", "")] == [
-        "'=cmd|' /C calc'!A0", "'+1", "'-1", "'@x", "cat", "",
+    assert [exported(text) for text in ("=cmd|' /C calc'!A0", "+1", "-1", "@x", "＝1+1", "＠x", "cat", "")] == [
+        "'=cmd|' /C calc'!A0", "'+1", "'-1", "'@x", "'＝1+1", "'＠x", "cat", "",
     ]  # fmt: skip

@@ -89,6 +89,22 @@ def test_zeros_that_unpack_a_thousandfold(tmp_path: Path) -> None:
         arrayfile.load_features(tmp_path / "a.npz")
 
 
+def test_a_page_of_zeros_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    path, usual = tmp_path / "a.parquet", arrow.default_memory_pool()
+    watched = arrow.proxy_memory_pool(usual)
+    rows = arrow.table({"bytes": arrow.array([bytes(100 << 20)], arrow.binary())})
+    parquet.write_table(rows, path, compression="zstd", use_dictionary=False, write_statistics=False)
+    assert path.stat().st_size < 10_000
+    (part,) = _source.find_source([str(path)]).parts(2048)
+    arrow.set_memory_pool(watched)
+    try:
+        with pytest.raises(ValueError, match=r"a\.parquet .*it says that it unpacks to 104,857,6.. bytes, more than"):
+            _source.read_part(part)
+    finally:
+        arrow.set_memory_pool(usual)
+    assert watched.max_memory() < 1 << 20
+
+
 def test_a_picture_that_a_table_names_a_thousand_times(tmp_path: Path) -> None:
     column = arrow.DictionaryArray.from_arrays(np.zeros(2000, np.int32), arrow.array([bytes(500_000)], arrow.binary()))
     path = tmp_path / "a.parquet"

@@ -67,6 +67,40 @@ def test_each_file_is_scored_once_also_after_a_restart(
     assert len(rows(out)) == 10
 
 
+@pytest.mark.parametrize("name", ["=cmd()", "＝1+1", "@x", "-1"])
+def test_a_class_whose_name_begins_like_a_formula_is_text_in_the_table(
+    corel: Corel, photos: Path, backbone_file: Path, folder: Path, tmp_path: Path, name: str
+) -> None:
+    gallery, out = tmp_path / "formulas.gallery", tmp_path / "rows.csv"
+    corel("enroll", gallery, "--backbone", backbone_file, "--", name, photos / "classes" / "red")
+    put(folder, 0, 2, 100)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    assert {each["likeliest"] for each in rows(out)} == {f"'{name}"}
+    assert {each["classes"] for each in rows(out)} <= {f"'{name}", ""}
+
+
+def test_an_image_in_several_classes_counts_once(
+    corel: Corel, photos: Path, backbone_file: Path, folder: Path, tmp_path: Path
+) -> None:
+    gallery, out = tmp_path / "same.gallery", tmp_path / "rows.csv"
+    for name in "abcd":
+        corel("enroll", gallery, name, photos / "classes" / "blue", "--backbone", backbone_file)
+    put(folder, 2, 2, 100)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    assert len(rows(out)) == 2
+    corel("select", gallery, folder)
+
+
+def test_one_image_in_two_classes_cannot_be_watched_by(
+    corel: Corel, photos: Path, backbone_file: Path, folder: Path, tmp_path: Path
+) -> None:
+    gallery, one = tmp_path / "one.gallery", next((photos / "classes" / "blue").iterdir())
+    for name in "ab":
+        corel("enroll", gallery, name, one, "--backbone", backbone_file)
+    said = corel("watch", gallery, folder, "--out", tmp_path / "rows.csv", *ONCE, exits=2).stderr
+    assert "GALLERY must hold two different exemplars or more" in said
+
+
 def test_verdicts_are_those_of_score(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     for channel in range(3):

@@ -440,9 +440,9 @@ def test_the_page_decides_as_python_does(
 
 
 def test_cells_of_the_table_are_no_formulas(tab: Page) -> None:
-    cells = ["=1+1", "@x", "+1", "-1", 'a"b', "a,b", "a\nb", "plain", 0.5, -0.5]
+    cells = ["=1+1", "@x", "+1", "-1", "＝1", 'a"b', "a,b", "a\nb", "plain", 0.5, -0.5]
     shown = tab.evaluate(
         "async cells => { const {cell} = await import('/page/csv.js'); return cells.map(cell); }", cells
     )
-    assert shown == ["'=1+1", "'@x", "'+1", "'-1", '"a""b"', '"a,b"', '"a\nb"', "plain", "0.5", "-0.5"]
+    assert shown == ["'=1+1", "'@x", "'+1", "'-1", "'＝1", '"a""b"', '"a,b"', '"a\nb"', "plain", "0.5", "-0.5"]
     assert json.dumps(shown)

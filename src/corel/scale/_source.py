@@ -242,7 +242,16 @@ def _read_rows(file: str, start: int, stop: int) -> Any:
                 first = before if first is None else first
             before += count
         most = max(UNPACKED, TIMES * opened.size())
+        _check_stated(content.metadata, groups, named, most)
         return _cut(content.iter_batches(AT_ONCE, groups, named), start - (first or 0), stop - (first or 0), most)
+
+
+def _check_stated(metadata: Any, groups: Sequence[int], names: Sequence[str], most: int) -> None:
+    """Refuse columns that by the file's own footer unpack to more than `most` bytes, before a page is unpacked."""
+    columns = (metadata.row_group(i).column(j) for i in groups for j in range(metadata.num_columns))
+    stated = sum(each.total_uncompressed_size for each in columns if each.path_in_schema.split(".")[0] in names)
+    if stated > most:
+        raise ValueError(f"it says that it unpacks to {stated:,} bytes, more than {most:,}")
 
 
 def _cut(batches: Iterable[Any], start: int, stop: int, most: int) -> Any:
