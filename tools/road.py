@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-COUNT = 11  # images: an array of so many rows is about them, and no block or background has as many
+COUNTS = {"enroll": 11, "score": 13}  # images: an array of so many rows is about them, as none else has as many
+LEAST_SIDE = 8  # pixels; four-dimensional arrays of smaller sides are weights
 DEPTH = 3  # how deep an image may lie in lists, tuples, dictionaries and dataclasses
 Function = tuple[str, str]
 
@@ -29,8 +30,9 @@ Function = tuple[str, str]
 class Road:
     """Notes the functions of a package that take or return one of some files, while it is active."""
 
-    def __init__(self, package: Path, names: set[str], contents: set[bytes]) -> None:
-        self._package, self._names, self._contents = f"{package}{os.sep}", names, contents
+    def __init__(self, package: Path, files: list[Path]) -> None:
+        self._package, self._count = f"{package}{os.sep}", len(files)
+        self._names, self._contents = {file.name for file in files}, {file.read_bytes() for file in files}
         self.functions: dict[Function, None] = {}
 
     def __enter__(self) -> Road:
@@ -48,7 +50,7 @@ class Road:
             return
         name = getattr(code, "co_qualname", code.co_name)  # with its class from Python 3.11 on
         function = code.co_filename.removeprefix(self._package), name
-        if function in self.functions or name.startswith("<") or name.endswith("__repr__"):
+        if function in self.functions or code.co_name.startswith("<"):  # a comprehension is its function's
             return
         count = code.co_argcount + code.co_kwonlyargcount
         held = [value] if event == "return" else [frame.f_locals.get(each) for each in code.co_varnames[:count]]
@@ -62,7 +64,8 @@ class Road:
         if isinstance(value, bytes):
             return value in self._contents
         if hasattr(value, "shape") and hasattr(value, "ndim"):
-            return bool(value.ndim) and (value.shape[0] == COUNT or value.ndim == 4)
+            block = value.ndim == 4 and value.shape[2] >= LEAST_SIDE
+            return block or (value.ndim > 0 and value.shape[0] == self._count)
         if isinstance(value, Image.Image):
             return True
         return depth > 0 and any(self._holds(each, depth - 1) for each in _parts(value))
@@ -70,10 +73,10 @@ class Road:
 
 def _parts(value: object) -> Iterator[object]:
     if isinstance(value, Mapping):
-        yield from list(value)[:COUNT]
-        yield from list(value.values())[:COUNT]
+        yield from value
+        yield from value.values()
     elif isinstance(value, list | tuple):
-        yield from value[:COUNT]
+        yield from value
     elif is_dataclass(value) and not isinstance(value, type):
         yield from (value.__dict__.get(field.name) for field in fields(value))
 
@@ -83,8 +86,7 @@ def follow(command: list[Any], folder: Path, package: Path) -> list[Function]:
     from corel.cli import app
 
     files = sorted(folder.iterdir())
-    road = Road(package, {file.name for file in files}, {file.read_bytes() for file in files})
-    with road:
+    with Road(package, files) as road:
         app([str(each) for each in (*command, *files)], standalone_mode=False)
     return list(road.functions)
 
@@ -99,9 +101,9 @@ def main() -> None:
     package, random = Path(corel.__file__).parent, np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as place:
         gallery = Path(place, "road.gallery")
-        for name in ("enroll", "score"):
+        for name, count in COUNTS.items():
             Path(place, name).mkdir()
-            for i in range(COUNT):
+            for i in range(count):
                 pixels = random.integers(0, 256, (40, 40, 3), dtype=np.uint8)
                 Image.fromarray(pixels).save(Path(place, name, f"{name}-{i}.png"))
         for command in (["enroll", gallery, "thing"], ["score", gallery]):

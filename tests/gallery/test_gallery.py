@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +15,10 @@ from PIL import Image
 
 import corel.images
 from corel.backbone import Backbone
-from corel.encoders import Autoencoder, ResidualNetwork
+from corel.encoders import Autoencoder
 from corel.encoders.base import Network
-from corel.gallery import Gallery, Verdict, _checksums, thumbnail
-from corel.gallery._items import decoded_thumbnail
-from corel.images import ImageSet, content_hash
+from corel.gallery import Gallery, Verdict
+from corel.images import ImageSet
 from corel.oneclass import ClassBank
 
 Pixels = NDArray[np.uint8]
@@ -149,33 +145,6 @@ def test_a_label_with_a_slash_enrolls_with_a_dash(tmp_path: Path, backbone: Back
     shirts = ImageSet(colored(0, 2, 1), np.array([0, 0]), ("T-shirt/top",), list("ab"), "here")
     with Gallery.open(tmp_path / "g", backbone, create=True) as gallery:
         assert gallery.enroll(None, shirts).added == {"T-shirt-top": 2}
-
-
-def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> None:
-    with Gallery.open(path, backbone) as gallery:
-        thumbnail = gallery.exemplars("red")[3].thumbnail
-    assert thumbnail is not None
-    shown, enrolled = np.asarray(Image.open(io.BytesIO(thumbnail))), colored(0, 40, 1)[3]
-    assert shown.shape == enrolled.shape
-    assert np.abs(shown.mean(axis=(0, 1)) - enrolled.mean(axis=(0, 1))).max() < 12  # it is compressed
-
-
-def test_thumbnails_of_ones_own_and_some_exemplars_by_hash(path: Path, backbone: Backbone) -> None:
-    new = colored(0, 2, 77)
-    picture = thumbnail(np.zeros((96, 96, 3), np.uint8))
-    assert picture is not None
-    with Gallery.open(path, backbone) as gallery:
-        before = gallery.hashes()["red"]
-        gallery.enroll("red", new, pictures={content_hash(new[1]).hex(): picture})
-        hashes = gallery.hashes()["red"]
-        assert hashes[:-2] == before
-        second, first = gallery.exemplars("red", [hashes[-1], hashes[0], "none"])
-        assert (second.hash, first.hash) == (hashes[-1], hashes[0])
-        assert second.thumbnail == picture
-        assert gallery.exemplars("red", hashes[-2:-1])[0].thumbnail != picture
-        assert gallery.exemplars("red", ["none"]) == []
-        with pytest.raises(ValueError, match="'nobody' is no class"):
-            gallery.exemplars("nobody", ["none"])
 
 
 def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, backbone: Backbone) -> None:
@@ -339,94 +308,6 @@ def test_a_closed_gallery_says_so(path: Path) -> None:
         gallery.classes()
 
 
-def test_threads_share_a_gallery_and_each_sees_whole_enrollments(path: Path, backbone: Backbone) -> None:
-    asked = colored(0, 3, 3)
-    with Gallery.open(path, backbone) as gallery, ThreadPoolExecutor(4) as pool:
-        expected = gallery.score(asked).scores[:, 1]  # red
-        enrolled = [pool.submit(gallery.enroll, f"hue {i}", colored(i % 3, 5, 20 + i)) for i in range(6)]
-        scored = [pool.submit(gallery.score, asked) for _ in range(10)]
-        forgotten = pool.submit(gallery.forget, "green")
-        assert all(each.result().duplicates == 0 for each in enrolled)
-        assert forgotten.result() == 30
-        for found in (each.result() for each in scored):
-            # A score depends on its class alone: whatever else is enrolled meanwhile, red's stay.
-            np.testing.assert_array_equal(found.scores[:, found.classes.index("red")], expected)
-        assert gallery.classes() == {**{f"hue {i}": 5 for i in range(6)}, "red": 40}
-        assert gallery.score(asked).classes == (*(f"hue {i}" for i in range(6)), "red")
-        gallery._store._connection.execute("PRAGMA integrity_check")  # type: ignore[union-attr]
-
-
-def test_an_enrollment_reads_only_what_is_new(path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-    with Gallery.open(path, backbone) as gallery, Gallery.open(path, backbone) as other:
-        changes = gallery._store.changes
-
-        def counted(known: Any) -> Any:
-            found = changes(known)
-            read.append(len(found.new))
-            return found
-
-        monkeypatch.setattr(gallery._store, "changes", counted)
-        for _ in range(2):
-            gallery.score(colored(0, 1, 3))
-        other.enroll("blue", colored(2, 7, 4))
-        found = gallery.score(colored(2, 4, 5))
-        other.forget("red")
-        assert gallery.score(colored(0, 1, 3)).classes == ("blue", "green")
-    assert read == [70, 7, 0]
-    with Gallery.open(path, backbone) as fresh:
-        np.testing.assert_array_equal(
-            fresh.score(colored(2, 4, 5)).scores, found.scores[:, [found.classes.index(c) for c in ("blue", "green")]]
-        )
-
-
-def test_an_enrollment_prepares_its_own_class_alone(path: Path, backbone: Backbone) -> None:
-    asked = colored(0, 5, 6)
-    with Gallery.open(path, backbone) as gallery:
-        gallery.recognize(asked)
-        green, red = gallery._bank().bank._bags
-        gallery.enroll("red", colored(0, 3, 7))
-        found = gallery.score(asked)
-        updated = gallery._bank().bank._bags
-        assert updated[0] is green
-        assert updated[1] is not red
-        gallery.rename("green", "zebra")  # after red
-        assert gallery._bank().bank._bags[::-1] == updated
-        gallery.configure(method="count")  # nothing that was prepared for another score is used
-        assert gallery._bank().bank.method == "count"
-        gallery.configure(method="contrast")
-        gallery.rename("zebra", "green")
-        with Gallery.open(path, backbone) as fresh:
-            anew = fresh.score(asked)
-    for name in ("scores", "p_values", "likeness", "known"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(anew, name))
-
-
-def test_an_enrollment_larger_than_memory_is_spooled_to_a_file(
-    path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("corel.gallery._spool.IN_MEMORY", 1000)
-    with Gallery.open(path, backbone) as gallery:
-        assert gallery.enroll("blue", colored(2, 300, 4)).added == {"blue": 300}
-        found = gallery.exemplars("blue")
-        np.testing.assert_allclose(np.stack([each.latent for each in found]), backbone.encode(colored(2, 300, 4)))
-    assert sorted(each.name for each in path.parent.iterdir()) == [path.name]  # the file is gone
-
-
-def test_thumbnails_are_small_and_compressed(tmp_path: Path) -> None:
-    large = np.asarray(Image.effect_mandelbrot((224, 224), (-3, -2.5, 2, 2.5), 40).convert("RGB"))
-    small = thumbnail(large)
-    assert small is not None
-    assert max(Image.open(io.BytesIO(small)).size) == 96
-    assert len(small) < 6000
-    assert thumbnail(np.zeros(5, np.float32)) is None
-
-
-def test_the_thumbnail_of_a_plain_surface_loses_nothing() -> None:
-    faint = np.random.default_rng(0).integers(100, 104, (32, 32, 3)).astype(np.uint8)
-    np.testing.assert_array_equal(decoded_thumbnail(thumbnail(faint), (32, 32)), faint)
-
-
 def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> None:
     with (
         Gallery.open(tmp_path / "g", backbone, create=True) as gallery,
@@ -455,31 +336,6 @@ def test_verdicts_read_as_sentences() -> None:
     assert str(Verdict("a", "unsure", ("cat", "dog"), "cat", 0.3)) == "unsure: cat or dog"
     assert str(Verdict("a", "unsure", (), "cat", 0.06)) == "unsure: most like cat"
     assert str(Verdict("a", "stranger", (), "cat", 0.01)) == "stranger, most like cat"
-
-
-def test_a_gallery_survives_features_that_are_added_to_its_backbone(tmp_path: Path) -> None:
-    """The shipped encoder had no pooled features once: galleries know it by the digest it had without them."""
-    torch.manual_seed(0)
-    network = ResidualNetwork(branches=2, branch_dim=3, width=4, image_size=8)
-    auxiliary = np.concatenate([colored(hue, 30, 100 + hue) for hue in range(3)])
-    latents, features = (part.numpy() for part in network.eval().embed(auxiliary))
-    older = Backbone(network, "contrastive", 1.0, 1.0, 30, np.ones((2, 3), np.float32), latents, {})
-    file, path = tmp_path / "b.safetensors", tmp_path / "old.gallery"
-    older.save(file)
-    with Gallery.open(path, file, create=True) as gallery:
-        gallery.enroll("red", colored(0, 20, 1))
-        expected = gallery.score(colored(0, 5, 2)).scores
-    newer = replace(Backbone.load(file), pooled_background=features)
-    assert newer.digests == (newer.digest, older.digest)
-    newer.save(file)
-    with Gallery.open(path) as gallery:
-        assert gallery.backbone.pooled_background is not None
-        np.testing.assert_array_equal(gallery.score(colored(0, 5, 2)).scores, expected)
-        gallery.enroll("red", colored(0, 20, 3))
-        assert gallery.classes() == {"red": 40}
-    other = replace(newer, eta=2.0)
-    with pytest.raises(ValueError, match="was made with"):
-        Gallery.open(path, other)
 
 
 def test_a_blank_frame_is_no_photograph_unless_told_otherwise(tmp_path: Path) -> None:
@@ -523,84 +379,3 @@ def test_a_gallery_of_the_sky_still_stops_blank_frames(tmp_path: Path, count: in
 
 
 # --- The score that a gallery keeps
-
-
-def test_a_new_gallery_takes_the_backbone_s_sharpest_score_and_keeps_it(tmp_path: Path) -> None:
-    """The encoder that ships has features of its own: they are stored, compared, and decide after reopening too."""
-    digits = corel.images.open("digits")
-    path = tmp_path / "a.gallery"
-    with corel.Gallery.open(path, create=True) as gallery:
-        for digit in (0, 1):
-            gallery.enroll(str(digit), digits.take(np.flatnonzero(digits.labels == digit)[:20]))
-        assert gallery.method == "cosine"
-        backbone, found = gallery.backbone, gallery.score(digits.take(range(6)))
-    bags = [
-        corel.OneClass.from_backbone(backbone, method="cosine").fit(
-            backbone.embed(digits.take(np.flatnonzero(digits.labels == digit)[:20])).features
-        )
-        for digit in (0, 1)
-    ]
-    asked = backbone.embed(digits.take(range(6))).features
-    np.testing.assert_array_equal(found.p_values, np.stack([bag.p_values(asked) for bag in bags], axis=1))
-    with corel.Gallery.open(path) as gallery:
-        np.testing.assert_array_equal(gallery.score(digits.take(range(6))).p_values, found.p_values)
-
-
-def test_a_gallery_that_stores_no_score_keeps_contrast(tmp_path: Path) -> None:
-    digits = corel.images.open("digits")
-    path = tmp_path / "a.gallery"
-    with corel.Gallery.open(path, create=True) as gallery:
-        gallery.enroll("0", digits.take(np.flatnonzero(digits.labels == 0)[:20]))
-    with sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM setting")
-        _checksums.seal_list(connection)
-    with corel.Gallery.open(path) as gallery:
-        assert gallery.method == "contrast"
-        asked = digits.take(range(4))
-        bag = gallery.backbone.encode(digits.take(np.flatnonzero(digits.labels == 0)[:20]))
-        model = corel.OneClass.from_backbone(gallery.backbone).fit(bag)
-        expected = model.p_values(gallery.backbone.encode(asked))
-        np.testing.assert_array_equal(gallery.score(asked).p_values[:, 0], expected)
-
-
-def test_views_are_stored_and_averaged(tmp_path: Path, backbone: Backbone) -> None:
-    """An image and its mirror image are one to a gallery that sees both; nobody can change that later."""
-    path, images = tmp_path / "mirror.gallery", colored(0, 30, 1)
-    with Gallery.open(path, backbone, create=True, views="mirror") as gallery:
-        gallery.enroll("red", images)
-    with Gallery.open(path, backbone) as gallery:
-        assert gallery.views == "mirror"
-        new = colored(0, 5, 9)
-        straight, mirrored = (gallery.score(each).scores for each in (new, np.ascontiguousarray(new[:, :, ::-1])))
-        np.testing.assert_allclose(straight, mirrored, rtol=1e-6)
-        expected = (backbone.encode(images) + backbone.encode(np.ascontiguousarray(images[:, :, ::-1]))) / 2
-        np.testing.assert_array_equal([each.latent for each in gallery.exemplars("red")], expected)
-    with pytest.raises(ValueError, match=r"views must be mirror for .*mirror\.gallery, got 'crops'"):
-        Gallery.open(path, backbone, views="crops")
-
-
-def test_views_of_a_gallery_made_meanwhile(tmp_path: Path, backbone: Backbone) -> None:
-    """Two processes that create one gallery with other views: the later enrollment is refused, nothing of it stays."""
-    path = tmp_path / "race.gallery"
-    with (
-        Gallery.open(path, backbone, create=True) as one,
-        Gallery.open(path, backbone, create=True, views="mirror") as two,
-    ):
-        one.enroll("red", colored(0, 20, 1))
-        with pytest.raises(ValueError, match="views"):
-            two.enroll("green", colored(1, 20, 2))
-        assert one.classes() == {"red": 20}
-
-
-@pytest.mark.parametrize(("name", "count"), corel.images.VIEWS.items())
-def test_views_have_the_size_of_the_image(name: str, count: int) -> None:
-    images = colored(1, 3, 0)
-    seen = list(corel.images.views_of(images, name))
-    assert len(seen) == count
-    assert all(each.shape == images.shape and each.dtype == np.uint8 for each in seen)
-    np.testing.assert_array_equal(seen[0], images)
-
-
-def test_views_of_vectors_are_refused() -> None:
-    with pytest.raises(ValueError, match="views must be whole"):
-        list(corel.images.views_of(np.zeros((2, 5), np.float32), "mirror"))

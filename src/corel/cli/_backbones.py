@@ -21,10 +21,24 @@ backbone_app = typer.Typer(no_args_is_help=True, help="Wrap, look at, list and e
 BackboneFile = Annotated[str, typer.Argument(metavar="FILE", help="A backbone's file, or the name of a shipped one.")]
 
 
+Shrink = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="PIXELS", help="Shrink the background's photos to this side first; for images that are this small."
+    ),
+]
+
+
 class Head(StrEnum):
     """What is trained on a frozen encoder's vectors."""
 
     CONNECTIVITY = "connectivity"
+
+
+HeadOption = Annotated[
+    Head | None,
+    typer.Option(help="Train branches on the encoder's vectors: the paper's count and radius, 160 numbers an item."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -87,20 +101,8 @@ def wrap(
         ),
     ] = None,
     channels: Annotated[str, typer.Option(help="Order of the colors that the encoder takes: rgb or bgr.")] = "rgb",
-    shrink: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="PIXELS",
-            help="Shrink the background's photos to this side first; for images that are this small.",
-        ),
-    ] = None,
-    head: Annotated[
-        Head | None,
-        typer.Option(
-            help="Train branches on the encoder's vectors: the paper's count and radius, 160 numbers an item."
-        ),
-    ] = None,
+    shrink: Shrink = None,
+    head: HeadOption = None,
     engine: EngineName = Engine.LOCAL,
     address: Address = None,
     workers: Workers = None,

@@ -21,7 +21,8 @@ from corel.cli._recognition import recognition_lines
 from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 
 if TYPE_CHECKING:
-    from corel.evaluation import Evaluation, Recognition
+    from corel.backbone import Backbone
+    from corel.evaluation import Evaluation, LabeledItems, Recognition
 
 BackboneOption = Annotated[
     str | None, typer.Option("--backbone", help="A shipped name or a file; default: the best on photographs.")
@@ -123,15 +124,22 @@ def evaluate(
     document = {"recognition": recognition.document(), **(found.document() if found else {})}
     for line in [json.dumps(document)] if as_json else ["", *_table(found)] if found else ():
         typer.echo(line)
-    # After it: whatever goes wrong with a file, what was measured is seen.
+    # Files come last: if one cannot be written, the results were printed before.
     if out is not None:
         write_atomically(out, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
     if report is not None:
-        from corel.report import recognition_section, write_report
+        _write_report(report, loaded, recognition, found, train, test, progress=not quiet)
 
-        shown: Any = {} if found is None else {"enrolled": train.pictures, "test": test.pictures}
-        first = [recognition_section(recognition)]
-        write_report(report, loaded, evaluation=found, first=first, **shown, progress=not quiet)
+
+def _write_report(
+    path: Path, backbone: Backbone, recognition: Recognition, found: Evaluation | None, train: LabeledItems,
+    test: LabeledItems, *, progress: bool,
+) -> None:  # fmt: skip
+    from corel.report import recognition_section, write_report
+
+    shown: Any = {} if found is None else {"enrolled": train.pictures, "test": test.pictures}
+    first = [recognition_section(recognition)]
+    write_report(path, backbone, evaluation=found, first=first, **shown, progress=progress)
 
 
 def _same_classes(recognition: Recognition) -> bool:

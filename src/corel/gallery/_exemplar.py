@@ -75,9 +75,11 @@ def check_backbone(path: Path, stored: BackboneReference, given: BackboneReferen
 def stored_exemplar(row: Sequence[Any], dimension: int, path: Path) -> Exemplar:
     """Read an exemplar from its row in the file at `path`, which may be damaged; a latent has `dimension` values."""
     name, digest, source, enrolled, latent, picture, features = row
-    texts = (printable(str(each)) for each in (digest, source, enrolled))
-    found = None if features is None else _numbers(features, None, "features", path)
-    return Exemplar(stored_name(name, path), *texts, _numbers(latent, dimension, "a latent", path), picture, found)
+    return Exemplar(
+        stored_name(name, path), printable(str(digest)), printable(str(source)), printable(str(enrolled)),
+        _numbers(latent, dimension, "a latent", path), picture,
+        None if features is None else _numbers(features, None, "features", path),
+    )  # fmt: skip
 
 
 def stored_name(name: object, path: Path) -> str:

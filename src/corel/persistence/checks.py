@@ -18,7 +18,8 @@ def refuse_non_finite(clouds: Tensor, argument: str = "points") -> None:
     """Raise where a value of ``[n, b, D]`` is NaN or infinite."""
     finite = clouds.isfinite().all(-1)
     if not bool(finite.all()):
-        raise non_finite(*(~finite).nonzero()[0].tolist(), argument)
+        cloud, point = (~finite).nonzero()[0].tolist()
+        raise non_finite(cloud, point, argument)
 
 
 def refuse_overflow(distances: Tensor) -> Tensor:
