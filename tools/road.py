@@ -63,9 +63,11 @@ class Road:
             return str(value).rpartition(os.sep)[2] in self._names
         if isinstance(value, bytes):
             return value in self._contents
+        if isinstance(value, type):
+            return False
         if hasattr(value, "shape") and hasattr(value, "ndim"):
             block = value.ndim == 4 and value.shape[2] >= LEAST_SIDE
-            return block or (value.ndim > 0 and value.shape[0] == self._count)
+            return bool(block or (value.ndim > 0 and value.shape[0] == self._count))
         if isinstance(value, Image.Image):
             return True
         return depth > 0 and any(self._holds(each, depth - 1) for each in _parts(value))

@@ -106,6 +106,20 @@ def test_paths_of_every_sort(folder: Path, tmp_path: Path) -> None:
         images.find_files([tmp_path / "none*.png"], exist=True)
 
 
+def test_images_of_several_forms_in_a_list_or_an_iterator(folder: Path) -> None:
+    file = folder / "ant" / "0.png"
+    with Image.open(file) as opened, file.open("rb") as stored:
+        items = [str(file), opened, stored, Image.fromarray(COLOR[1]), file.read_bytes()]
+        values, names, _, skipped = gathered(stream(items, HOW))
+        stored.seek(0)
+        again = gathered(stream(iter(items), HOW, batch_size=2))
+    first = gathered(stream(file, HOW))[0]
+    np.testing.assert_array_equal(values, np.concatenate([first, first, first, COLOR[1:2], first]))
+    np.testing.assert_array_equal(again[0], values)
+    assert names == again[1] == [*[str(file)] * 3, "train/000003", "train/000004"]
+    assert not skipped
+
+
 def test_known_names_stream_with_their_labels() -> None:
     whole = images.open("digits", "test", size=16)
     values, names, labels, _ = gathered(stream("digits", HOW, split="test", batch_size=300))

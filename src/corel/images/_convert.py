@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from corel._io.regular import read_regular
 from corel.images._formats import formats, readable
 from corel.images._limits import check_metadata, within_limits
 from corel.images._preparation import Preparation
@@ -68,9 +71,11 @@ def from_array(image: NDArray[Any], preparation: Preparation) -> UInt8Array:
 
 
 def to_pixels(image: Any, preparation: Preparation) -> UInt8Array:
-    """Convert a Pillow image, encoded bytes, a file object, an array or a tensor."""
+    """Convert a Pillow image, a path, encoded bytes, a file object, an array or a tensor."""
     if isinstance(image, Image.Image):
         return from_pil(ImageOps.exif_transpose(image), preparation)
+    if isinstance(image, str | os.PathLike):
+        image = read_regular(Path(image).expanduser())
     if hasattr(image, "read"):
         image = image.read()
     if isinstance(image, bytes | bytearray | memoryview):

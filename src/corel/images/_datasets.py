@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,9 +54,25 @@ def list_dataset(dataset: Any, split: str) -> DatasetListing:
         dataset = _part(dataset, split)
     else:
         only_train(split, "a dataset object")
+    if isinstance(dataset, list | tuple):
+        return list_images(dataset, split)
     count = _length(dataset)
     source = f"a {type(dataset).__name__} of {count} items"
     return DatasetListing(numbered(split, count), None, _classes(dataset), source, dataset=dataset)
+
+
+def list_images(images: Sequence[Any], split: str = "train", first: int = 0) -> DatasetListing:
+    """List images under the names of their files; one that has none is named by its number, from `first` on."""
+    numbers = numbered(split, len(images), first)
+    names = [own_name(each) or number for each, number in zip(images, numbers, strict=True)]
+    return DatasetListing(names, None, (), f"a {type(images).__name__} of {len(images)} items", dataset=images)
+
+
+def own_name(image: Any) -> str | None:
+    """Give the file that an image is, or that it knows it was opened from."""
+    path = isinstance(image, str | os.PathLike)
+    name = image if path else getattr(image, "filename", None) or getattr(image, "name", None)
+    return os.fsdecode(name) if name and isinstance(name, str | bytes | os.PathLike) else None
 
 
 def label_numbers(labels: Sequence[int | None], source: str) -> Int64Array | None:

@@ -17,7 +17,7 @@ from corel._errors import ArgumentError
 from corel._io import arrayfile
 from corel.images._arrays import list_array, list_array_file
 from corel.images._convert import as_array
-from corel.images._datasets import DatasetListing, list_dataset
+from corel.images._datasets import DatasetListing, list_dataset, own_name
 from corel.images._folder import files_below, list_folder
 from corel.images._folder import has_test_split as folder_has_test_split
 from corel.images._formats import suffixes
@@ -142,9 +142,7 @@ def _find_pair(items: Any, labels: Any) -> ArrayListing:
 
 def _find_image(image: Any) -> DatasetListing:
     """One image, named after its file if it knows one."""
-    name = getattr(image, "filename", None) or getattr(image, "name", None)
-    name = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else "image"
-    return DatasetListing([name], None, (), "one image", dataset=[image])
+    return DatasetListing([own_name(image) or "image"], None, (), "one image", dataset=[image])
 
 
 def _hint(source: str | os.PathLike[str]) -> str:

@@ -71,9 +71,9 @@ class ArrayListing(Listing):
         super().__post_init__()
         shape = list(self.images.shape)
         if self.images.ndim not in (3, 4):
-            hint = "; vectors need a backbone on vectors" if self.images.ndim == 2 else ""
+            hint = "; give one gray image as image[None]; vectors need a backbone on vectors" if len(shape) == 2 else ""
             forms = "[n, h, w], [n, h, w, 1|3|4] or [n, 1|3|4, h, w]"
-            raise ArgumentError("source", f"must be images {forms}, got {self.source} of shape {shape}{hint}")
+            raise ArgumentError("source", f"must have the shape {forms}, got {self.source} of shape {shape}{hint}")
         if self.images.ndim == 3 and self.images.shape[-1] in (3, 4):
             raise ArgumentError("source", f"has the shape {shape} of one color image; give it as image[None]")
 

@@ -100,9 +100,9 @@ def check_labels(labels: Int64Array, n: int, classes: int, source: str) -> None:
         )
 
 
-def numbered(split: str, count: int) -> list[str]:
+def numbered(split: str, count: int, first: int = 0) -> list[str]:
     """Name the items of a source that has no file names: ``train/000000``, ``train/000001``, …"""
-    return [f"{split}/{i:06d}" for i in range(count)]
+    return [f"{split}/{i:06d}" for i in range(first, first + count)]
 
 
 def only_train(split: str, source: str) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from corel._errors import ArgumentError
 from corel._terminal import progress_bar
 from corel.images._ahead import one_ahead
-from corel.images._datasets import DatasetListing, label_numbers
+from corel.images._datasets import DatasetListing, label_numbers, list_images
 from corel.images._find import find
 from corel.images._listing import EncodedListing, FileListing, Listing, list_files, refuse
 from corel.images._preparation import Preparation, Rows
@@ -26,6 +26,7 @@ from corel.images._rows import RowSet, read_rows
 from corel.images._set import EmptySourceError, Skipped
 
 Item = TypeVar("Item")
+ITERATOR = "the files named"  # in sentences
 # Enough images to keep the encoder busy, few enough that results appear while one watches.
 BATCH = 256
 
@@ -95,8 +96,8 @@ def stream(
     """Read a source batch by batch, ready for an encoder.
 
     Args:
-        source: whatever `open` takes, and an iterator of paths, with a `Skipped` for what is not to be read; for
-            `Rows`, an array of rows, a pair (rows, labels), or an .npy or .npz file.
+        source: whatever `open` takes, and an iterator of paths or images, with a `Skipped` for what is not to be read;
+            for `Rows`, an array of rows, a pair (rows, labels), or an .npy or .npz file.
         preparation: how an item becomes the encoder's input, such as `Backbone.preparation`.
         split: ``train`` or ``test``.
         root: where known names are looked up.
@@ -124,8 +125,9 @@ def stream(
         classes = () if rows.labels is None else rows.labels.classes
         return Stream(_row_batches(rows, batch_size), rows.source, len(rows.values), shown, classes)
     if isinstance(source, Iterator) and not hasattr(source, "read"):
-        named = (_named_batch(part, preparation, strict=strict) for part in _chunks(source, batch_size))
-        return Stream(_checked(named, "the files named"), "the files named", None, shown)
+        chunks = enumerate(_chunks(source, batch_size))
+        batches = (_next_batch(part, i * batch_size, preparation, strict=strict) for i, part in chunks)
+        return Stream(_checked(batches, ITERATOR), ITERATOR, None, shown)
     listing = find(source, split, root, labeled=labeled)
     if strict and listing.unread:
         refuse(listing.unread, 1, listing.source, strict=True)
@@ -194,11 +196,15 @@ def _batch(listing: Listing, rows: range, preparation: Preparation, *, strict: b
     return Batch(values, [listing.names[rows[i]] for i in kept], labels, skipped)
 
 
-def _named_batch(part: list[Any], preparation: Preparation, *, strict: bool) -> Batch:
-    """Read files named one by one; a `Skipped` among them is passed on."""
+def _next_batch(part: list[Any], first: int, preparation: Preparation, *, strict: bool) -> Batch:
+    """Read files or images that come one by one, from number `first` on; a `Skipped` among them is passed on."""
     unread = tuple(each for each in part if isinstance(each, Skipped))
-    listing = list_files([Path(each).expanduser() for each in part if not isinstance(each, Skipped)])
-    refuse(unread, 1, "the files named", strict=strict)
+    items = [each for each in part if not isinstance(each, Skipped)]
+    refuse(unread, 1, ITERATOR, strict=strict)
+    if all(isinstance(each, str | os.PathLike) for each in items):
+        listing: Listing = list_files([Path(each).expanduser() for each in items])
+    else:
+        listing = list_images(items, first=first)
     batch = _batch(listing, range(len(listing)), preparation, strict=strict)
     return replace(batch, skipped=(*batch.skipped, *unread))
 
