@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from corel import images as sources
 from corel._errors import ArgumentError, renamed
 from corel.gallery import _backbone_lookup
-from corel.gallery._assessment import in_background
 from corel.gallery._audit import Audit, Ranked, audit_classes, ranked
 from corel.gallery._blanks import BlankTest
 from corel.gallery._enrollment import Enrollment, warn_of_background
@@ -27,7 +27,7 @@ from corel.gallery._items import class_names, encoded
 from corel.gallery._kept import Compared, Kept, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
-from corel.gallery._scoring import Embedded, scored
+from corel.gallery._scoring import Embedded, embedded, scored
 from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
 from corel.gallery._store import Store
@@ -281,8 +281,8 @@ class Gallery:
         """
         kept = self._bank()
         batches = self._stream(images, "scoring", strict=strict, progress=progress)
-        embedded = sources.in_turn(self._embedding(photographs=photographs), batches, self._at_once)
-        for batch in sources.one_ahead(embedded):
+        encoded_batches = sources.in_turn(self._embedding(photographs=photographs), batches, self._at_once)
+        for batch in sources.one_ahead(encoded_batches):
             yield scored(kept, batch, self._store.holders(batch.hashes), held_out)
 
     def score_encoded(self, rows: NDArray[np.float32], names: Sequence[str]) -> Scores:
@@ -360,9 +360,9 @@ class Gallery:
         if count != 1:
             raise ArgumentError("image", f"must be one image or vector, got {count}")
         (batch,), kept = batches, self._bank()
-        embedded = self._embedding(photographs=True)(batch)
-        scores = scored(kept, embedded, self._store.holders(embedded.hashes))
-        return explained(kept, scores, batch.values[0], embedded, name, rate, self._exemplars_of)
+        asked = self._embedding(photographs=True)(batch)
+        scores = scored(kept, asked, self._store.holders(asked.hashes))
+        return explained(kept, scores, batch.values[0], asked, name, rate, self._exemplars_of)
 
     def _exemplars_of(self, kept: Kept, index: int) -> list[Exemplar]:
         """Read the exemplars behind a class that is kept; another process may have changed it meanwhile."""
@@ -380,18 +380,8 @@ class Gallery:
 
     def _embedding(self, *, photographs: bool) -> Callable[[sources.Batch], Embedded]:
         """Give the function that encodes a batch, and keeps nothing of its images."""
-        from corel.oneclass import compared_rows
-
-        method = self.method
-
-        def embedded(batch: sources.Batch) -> Embedded:
-            hashes = [sources.content_hash(value).hex() for value in batch.values]
-            shown = self._photographic(batch.values) if photographs else None
-            rows = compared_rows(method, self.backbone.embed(batch.values, views=self.views))
-            same = in_background(self.backbone, hashes)
-            return Embedded(batch.names, hashes, rows, batch.skipped, shown, same)
-
-        return embedded
+        shown = self._photographic if photographs else None
+        return partial(embedded, self.backbone, self.method, self.views, shown)
 
     @property
     def _at_once(self) -> int:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corel.gallery._assessment import assess, split_scores
+from corel.gallery._assessment import assess, in_background, split_scores
 from corel.gallery._kept import Kept
 from corel.gallery._scores import HeldOut, Scores
-from corel.images import Skipped
+from corel.images import Batch, Skipped, content_hash
+
+if TYPE_CHECKING:
+    from corel.backbone import Backbone
+
+Photographic: TypeAlias = Callable[[NDArray[Any]], "NDArray[np.bool_] | None"]
 
 
 class Embedded(NamedTuple):
@@ -26,6 +31,17 @@ class Embedded(NamedTuple):
     skipped: tuple[Skipped, ...]
     photographic: NDArray[np.bool_] | None
     in_background: Mapping[int, int]
+
+
+def embedded(backbone: Backbone, method: str, views: str, shown: Photographic | None, batch: Batch) -> Embedded:
+    """Encode a batch for a score; `shown` tells images from frames without a subject, where that is asked."""
+    from corel.oneclass import compared_rows
+
+    hashes = [content_hash(value).hex() for value in batch.values]
+    photographic = None if shown is None else shown(batch.values)
+    rows = compared_rows(method, backbone.embed(batch.values, views=views))
+    same = in_background(backbone, hashes)
+    return Embedded(batch.names, hashes, rows, batch.skipped, photographic, same)
 
 
 def scored(kept: Kept, batch: Embedded, enrolled: Sequence[tuple[str, ...]], held_out: int = 0) -> Scores:
