@@ -126,8 +126,8 @@ def stream(
         return Stream(_row_batches(rows, batch_size), rows.source, len(rows.values), shown, classes)
     if isinstance(source, Iterator) and not hasattr(source, "read"):
         chunks = enumerate(_chunks(source, batch_size))
-        batches = (_next_batch(part, i * batch_size, preparation, strict=strict) for i, part in chunks)
-        return Stream(_checked(batches, ITERATOR), ITERATOR, None, shown)
+        read = (_next_batch(part, i * batch_size, preparation, strict=strict) for i, part in chunks)
+        return Stream(_checked(read, ITERATOR), ITERATOR, None, shown)
     listing = find(source, split, root, labeled=labeled)
     if strict and listing.unread:
         refuse(listing.unread, 1, listing.source, strict=True)
