@@ -13,8 +13,8 @@ from corel import Gallery
 from corel.demo.photos import THINGS, Thing, UInt8Array, load_photo
 from corel.finding import windows_in
 from corel.images import ImageSet
+from experiments._lib.paths import FIGURES
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 SIDE, SHOWN = 55, 165  # pixels of a window in the photograph, and as a file
 ENROLLED = 60
 

@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
 from corel.demo.photos import STRANGERS, THINGS, Box, load_photo
+from experiments._lib.paths import FIGURES
 
-FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 VIEW: ViewportSize = {"width": 1180, "height": 800}
 ENROLLED, NEW = 30, 3  # squares of each thing
 SMALLEST, LARGEST = 44, 72  # pixels of a square's side; flat things are cut smaller

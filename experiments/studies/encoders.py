@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corel.backbone import Backbone
-from corel.oneclass import METHODS, Calibration, ClassBank, backbone_settings, compared_rows
+from corel.oneclass import LATENT_METHODS, METHODS, Calibration, ClassBank, backbone_settings, compared_rows
 from corel.training import TrainConfig, train
 from experiments._lib.command import folders
 from experiments._lib.encoded import one_vs_all
@@ -86,7 +86,7 @@ def _methods(
     if encoder != "shipped":
         trained = head()
         first, second = (trained.encode(centered(backbone, each.raw)) for each in (known, asked))
-        for method in ("count", "contrast"):
+        for method in LATENT_METHODS:
             yield f"{method} (head)", backbone_settings(trained, method), first, second
 
 

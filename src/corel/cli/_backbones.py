@@ -24,7 +24,9 @@ BackboneFile = Annotated[str, typer.Argument(metavar="FILE", help="A backbone's 
 Shrink = Annotated[
     int | None,
     typer.Option(
-        min=1, metavar="PIXELS", help="Shrink the background's photos to this side first; for images that are this small."
+        min=1,
+        metavar="PIXELS",
+        help="Shrink the background's photos to this side first; for images that are this small.",
     ),
 ]
 
