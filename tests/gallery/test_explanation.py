@@ -91,6 +91,8 @@ def test_small_classes_are_explained_by_the_p_value_that_decided(tmp_path: Path)
     assert "red" not in found.verdict.classes
     assert "of the members of all small classes fit no better" in str(found)
     assert f"{decided:.4f}" in words_of(found, expert=True)
+    drawn = " ".join(text.get_text() for text in found.draw().findobj(Text))
+    assert "of all small classes fit no better." in " ".join(drawn.split())  # nothing is cut off
     assert alone.p_value == scores.p_values[0, red]  # at 20% the class decides by itself
     assert "red: at most 14% of its members fit no better" in str(alone)
 

@@ -23,7 +23,7 @@ VOTERS, COLUMNS = 8, 4  # exemplars shown per class, and beside each other
 SIDE = 96  # pixels of a thumbnail in the picture
 STRONG, WEAK, MEMBER = "#1f77b4", "#aecbe5", "#b0b0b0"
 MIDDLE = (5, 95)  # percentiles of the members that the whisker spans
-LINE = 34  # characters below the item
+LINE, BOLD_LINE, SENTENCE = 34, 28, 120  # characters of lines and of a sentence below the item
 SMALL: dict[str, Any] = {"fontsize": 8.5, "color": "#505050"}
 
 
@@ -56,11 +56,16 @@ def _draw_item(axes: Axes, value: NDArray[Any], title: str) -> None:
 
 def _write(axes: Axes, words: Sequence[str]) -> None:
     """Write the verdict large and its reasons below it."""
-    verdict, *reasons = ("\n".join(textwrap.wrap(drawn(each), LINE)) for each in words)
+    verdict = _wrapped(words[0], BOLD_LINE)
+    reasons = [_wrapped(each, LINE) for each in words[1:]]
     shared: dict[str, Any] = {"va": "top", "transform": axes.transAxes}
     axes.text(0.0, 1.1, verdict, fontsize=11, fontweight="bold", **shared)
     axes.text(0.0, 1.02 - 0.13 * verdict.count("\n") - 0.13, "\n\n".join(reasons), fontsize=9, **shared)
     axes.set_axis_off()
+
+
+def _wrapped(sentence: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(drawn(sentence, SENTENCE), width))
 
 
 def _draw_voters(axes: Axes, side: Comparison, decode: Decode, *, pictures: bool) -> None:
