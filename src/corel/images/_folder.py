@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from corel._errors import ArgumentError
@@ -19,6 +20,8 @@ def list_folder(root: Path, split: str) -> FileListing:
     test = next((root / name for name in ("test", "val") if (root / name).is_dir()), None)
     if train.is_dir() and test:
         base, classes = train if split == "train" else test, sorted({*class_names(train), *class_names(test)})
+        if split == "train" and classes:  # what was never seen before comes up in tests: cracks, dents
+            return replace(list_classes(train, classes), elsewhere=frozenset(classes) - {*class_names(train)})
     elif split == "train":
         base = train if class_names(root) == ["train"] else root
         classes = class_names(base)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,21 @@ class Listing(ABC):
 
 @dataclass(frozen=True, eq=False)
 class FileListing(Listing):
-    """Image files."""
+    """Image files.
+
+    Attributes:
+        files: their paths.
+        elsewhere: classes that need no image here, because only the test split has them.
+
+    """
 
     files: Sequence[Path] = field(kw_only=True)
+    elsewhere: frozenset[str] = field(default=frozenset(), kw_only=True)
+
+    def without_images(self, seen: Collection[str]) -> list[Skipped]:
+        """List the classes of which no image was seen, though some was to be expected."""
+        missing = [name for name in self.classes if name not in seen and name not in self.elsewhere]
+        return [Skipped(name, "is a class without any image") for name in missing]
 
     def decode(self, rows: range, preparation: Preparation, *, progress: bool = False) -> Decoded:
         """Read and decode files in parallel."""

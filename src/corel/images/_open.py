@@ -71,8 +71,7 @@ def without_images(listing: Listing, labels: Int64Array | None) -> list[Skipped]
     """List the folders of classes that turned out to hold no image."""
     if labels is None or not isinstance(listing, FileListing):
         return []
-    absent = sorted(set(range(len(listing.classes))) - set(labels.tolist()))
-    return [Skipped(listing.classes[i], "is a class without any image") for i in absent]
+    return listing.without_images({listing.classes[i] for i in set(labels.tolist())})
 
 
 def _labels(listing: Listing, decoded: Decoded, kept: Sequence[int]) -> Int64Array | None:

@@ -175,8 +175,7 @@ def _batches(listing: Listing, preparation: Preparation, batch_size: int, *, str
         batch = _batch(listing, rows, preparation, strict=strict)
         seen.update(batch.labels or ())
         yield batch
-    absent = [name for name in listing.classes if name not in seen] if isinstance(listing, FileListing) else []
-    last = (*listing.unread, *(Skipped(name, "is a class without any image") for name in absent))
+    last = (*listing.unread, *(listing.without_images(seen) if isinstance(listing, FileListing) else ()))
     if last:
         refuse(last, 1, listing.source, strict=strict)
         yield Batch(np.empty((0, preparation.size, preparation.size, 3), np.uint8), [], None, last)
