@@ -137,6 +137,12 @@ def test_parquet_is_cut_by_rows_and_read_by_row_groups(files: list[str], tmp_pat
         find_source([str(tmp_path), files[0]])
 
 
+def test_a_parquet_file_without_items_is_refused_before_a_run_begins(tmp_path: Path) -> None:
+    parquet.write_table(pyarrow.table({"label": [1, 2]}), tmp_path / "labels.parquet")
+    with pytest.raises(ValueError, match=r"labels\.parquet .*none of the columns latent, vector, bytes, image, path"):
+        find_source([str(tmp_path / "labels.parquet")])
+
+
 def test_a_manifest_refuses_another_run_and_finds_what_is_missing(gallery: Path, photos: Path, tmp_path: Path) -> None:
     source, place = find_source([str(photos)]), Place(str(tmp_path / "out"))
     run = Manifest(source.digest, len(source), "gallery", {"rate": 0.05}, 16)

@@ -197,10 +197,20 @@ def _row_count(file: str) -> int:
 
     system, path = resolve(file)
     with _sentences(file), system.open_input_file(path) as opened:
-        count = int(parquet.ParquetFile(opened).metadata.num_rows)
+        content = parquet.ParquetFile(opened)
+        _columns(content)
+        count = int(content.metadata.num_rows)
         if not 0 <= count <= MOST_ROWS:
             raise ValueError(f"it says that it has {count:,} rows, where at most {MOST_ROWS:,} are read")
         return count
+
+
+def _columns(content: Any) -> list[str]:
+    """Give the columns of a Parquet file that are read; without items there is nothing to score."""
+    named = [name for name in content.schema_arrow.names if name in READ]
+    if not set(named) & set(READ[:-1]):
+        raise ValueError(f"it has none of the columns {', '.join(READ[:-1])}")
+    return named
 
 
 def read_part(part: Part) -> dict[str, Any]:
@@ -231,9 +241,7 @@ def _read_rows(file: str, start: int, stop: int) -> Any:
     system, path = resolve(file)
     with _sentences(file), system.open_input_file(path) as opened:
         content = parquet.ParquetFile(opened)
-        named = [name for name in content.schema_arrow.names if name in READ]
-        if not set(named) & set(READ[:-1]):
-            raise ValueError(f"it has no column {', '.join(READ[:-1])}")
+        named = _columns(content)
         groups, first, before = [], None, 0
         for group in range(content.num_row_groups):
             count = content.metadata.row_group(group).num_rows
