@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -30,6 +31,14 @@ pytestmark = [
     pytest.mark.usefixtures("one_thread"),
     pytest.mark.filterwarnings("ignore"),  # Ray's own
 ]
+
+
+def test_an_address_where_nothing_listens_is_refused_at_once() -> None:  # first: later a cluster is connected
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ConnectionError, match=f"no Ray cluster at {address}"), cluster(address):
+            pass
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,7 @@ SETTINGS = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
 }
+PATIENCE = 10.0  # seconds, for a machine to answer
 LOCAL = "local"  # Ray's word for a new cluster on this machine, whatever $RAY_ADDRESS says
 
 
@@ -28,14 +30,23 @@ def cluster(address: str | None = None, *, cpus: int | None = None) -> Iterator[
         return
     started = {"num_cpus": cpus, "include_dashboard": False} if address is None else {}
     try:
+        if address is not None:
+            _knock(address)
         with _quiet():
             ray.init(address or LOCAL, log_to_driver=False, logging_level=logging.ERROR, **started)
-    except ConnectionError as error:
+    except (OSError, OverflowError) as error:
         raise ConnectionError(f"there is no Ray cluster at {address} ({error}); start one: ray start --head") from error
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise if nothing listens at ``host:port``: Ray itself would wait for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
 
 
 @contextmanager
