@@ -239,17 +239,33 @@ def test_two_items_are_worked_on_at_a_time_and_come_in_order() -> None:
         two.wait()
         return number * number
 
-    results = in_turn(squared, iter(range(6)), at_once=2)
+    results = in_turn(squared, iter(range(6)), pairs=True)
     assert next(results) == 0
     assert sorted(begun) == [0, 1]  # no more before the next is asked for
     assert list(results) == [1, 4, 9, 16, 25]
 
 
-def test_an_error_in_one_item_comes_in_its_turn() -> None:
+@pytest.mark.parametrize("pairs", [True, False])
+def test_a_result_does_not_wait_for_the_next_item(*, pairs: bool) -> None:
+    more = threading.Event()
+
+    def slow() -> Iterator[int]:
+        yield 1
+        more.wait()
+        yield 2
+
+    results = in_turn(lambda item: 10 * item, slow(), pairs=pairs)
+    assert next(results) == 10
+    more.set()
+    assert list(results) == [20]
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_an_error_in_one_item_comes_in_its_turn(*, pairs: bool) -> None:
     def inverse(number: int) -> float:
         return 1 / number
 
-    results = in_turn(inverse, [1, 2, 0, 4], at_once=2)
+    results = in_turn(inverse, [1, 2, 0, 4], pairs=pairs)
     assert [next(results), next(results)] == [1, 0.5]
     with pytest.raises(ZeroDivisionError):
         next(results)

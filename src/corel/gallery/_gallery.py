@@ -281,8 +281,9 @@ class Gallery:
         """
         kept = self._bank()
         batches = self._stream(images, "scoring", strict=strict, progress=progress)
-        encoded_batches = sources.in_turn(self._embedding(photographs=photographs), batches, self._at_once)
-        for batch in sources.one_ahead(encoded_batches):
+        # Where blocks have a thread each, the last ones of a batch leave threads to the first of the next.
+        pairs = self.backbone.network.apart
+        for batch in sources.in_turn(self._embedding(photographs=photographs), batches, pairs=pairs):
             yield scored(kept, batch, self._store.holders(batch.hashes), held_out)
 
     def score_encoded(self, rows: NDArray[np.float32], names: Sequence[str]) -> Scores:
@@ -382,11 +383,6 @@ class Gallery:
         """Give the function that encodes a batch, and keeps nothing of its images."""
         shown = self._photographic if photographs else None
         return partial(embedded, self.backbone, self.method, self.views, shown)
-
-    @property
-    def _at_once(self) -> int:
-        """How many batches are encoded at a time: the last blocks of one leave threads to the first of the next."""
-        return 2 if self.backbone.network.apart else 1
 
     def _bank(self) -> Kept:
         """Give all classes ready to score, kept until this or another process changes the file."""

@@ -5,7 +5,6 @@ The threads are daemons: an interrupted program does not wait for a read that bl
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from threading import Thread
@@ -23,15 +22,16 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
         yield found
 
 
-def in_turn(work: Callable[[Item], Result], items: Iterable[Item], at_once: int) -> Iterator[Result]:
-    """Give ``work(item)`` for each item in order; the next `at_once` of them are computed, each in a thread."""
-    coming: deque[Future[Result]] = deque()
-    for item in items:
-        coming.append(_begun(work, item))
-        if len(coming) == at_once:
-            yield coming.popleft().result()
-    while coming:
-        yield coming.popleft().result()
+def in_turn(work: Callable[[Item], Result], items: Iterable[Item], *, pairs: bool) -> Iterator[Result]:
+    """Compute ``work(item)`` as `one_ahead` does; with `pairs` beside the one before it, as soon as the item is there.
+
+    No result waits for an item that comes later: whoever types names sees each of them scored.
+    """
+    if not pairs:
+        yield from one_ahead(map(work, items))
+        return
+    for coming in one_ahead(_begun(work, item) for item in items):
+        yield coming.result()
 
 
 _END: Any = object()
