@@ -21,6 +21,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from corel._terminal import track
 from corel.backbone import Backbone
 from corel.encoders.base import Embedding
+from corel.evaluation._methods import nearest_distances
 from corel.oneclass import ClassBank, backbone_settings
 from corel.oneclass._cosine import TEMPERATURE
 from corel.oneclass._measures import WEIGHED
@@ -36,7 +37,6 @@ SHRINKAGES = ("Ledoit-Wolf", 0.1, 0.2, 0.3, 0.5)
 TEMPERATURES = (0.07, 0.1, 0.14)
 POOL = 160  # images of each class that exemplars are drawn from
 DRAWS, NEIGHBORS, AROUND = 3, 5, 50
-CELLS = 1 << 24  # distances held at once: 64 MB
 
 Floats = NDArray[Any]
 Means = dict[int, list[float]]
@@ -94,16 +94,6 @@ def candidates(fold: Fold, background: Floats) -> Iterator[tuple[str, int, Float
                 yield f"shrinkage {given}, τ {temperature}", m, log_mean_exp(near, temperature, m) - less
 
 
-def neighbors(points: Floats, groups: Floats, count: int) -> Floats:
-    """Mean Euclidean distance `[n, C]` to the nearest `count` of each group `[C, m, d]`."""
-    flat, kept, parts = groups.reshape(-1, groups.shape[-1]), min(count, groups.shape[1]), []
-    for rows in np.array_split(points, max(1, len(points) * len(flat) // CELLS)):
-        squares = (rows**2).sum(1)[:, None] + (flat**2).sum(1) - 2 * rows @ flat.T
-        distances = np.sqrt(np.maximum(squares, 0)).reshape(len(rows), *groups.shape[:2])
-        parts.append(np.partition(distances, kept - 1, axis=2)[:, :, :kept].mean(2))
-    return np.concatenate(parts)
-
-
 def controls(fold: Fold, backbone: Backbone, exemplars: Sequence[int] = EXEMPLARS) -> Iterator[tuple[str, int, Floats]]:
     """What ships, and nearest neighbors of latents with and without the background's."""
     for m in exemplars:
@@ -114,9 +104,9 @@ def controls(fold: Fold, backbone: Backbone, exemplars: Sequence[int] = EXEMPLAR
             yield method, m, ClassBank.of([known[b] for b in bags], **backbone_settings(backbone, method)).scores(asked)
         for name, scale in (("L2", _itself), ("cosine", _unit)):
             points, groups = scale(fold.scored.latents), scale(fold.enrolled.latents)[bags]
-            near = neighbors(points, groups, NEIGHBORS)
+            near = nearest_distances(points, groups, NEIGHBORS)
             yield f"{NEIGHBORS}-NN, {name}", m, -near
-            around = neighbors(points, scale(backbone.background)[None], AROUND)
+            around = nearest_distances(points, scale(backbone.background)[None], AROUND)
             yield f"{NEIGHBORS}-NN minus the background's {AROUND}-NN, {name}", m, around - near
 
 

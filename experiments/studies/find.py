@@ -26,6 +26,7 @@ from PIL import Image, ImageDraw
 from corel.backbone import Backbone
 from corel.demo.photos import load_photo, recognize
 from corel.encoders import channels_last
+from corel.evaluation._methods import nearest_distances
 from corel.finding import find, windows_in
 from corel.finding._windows import Windows
 from experiments._lib import command
@@ -98,9 +99,12 @@ def by_neighbors(rows: Callable[[Pixels], NDArray[np.float32]]) -> Callable[[Pix
 
     def mask(photo: Pixels, thing: Thing) -> Mask:
         bag = rows(windows_in(photo, thing.box, WINDOWS, size=SIZE, sides=[SIZE]))
-        limit = np.quantile(_nearest(bag, bag, skip=1), 1 - RATE)
+        others = np.stack([np.delete(bag, i, axis=0) for i in range(len(bag))])
+        limit = np.quantile(np.diagonal(nearest_distances(bag, others, NEIGHBORS)), 1 - RATE)
         windows = Windows(photo, SIZE, SIZE)
-        far = np.concatenate([_nearest(rows(batch), bag) for batch in windows.batches(256)])
+        far = np.concatenate(
+            [nearest_distances(rows(batch), bag[None], NEIGHBORS)[:, 0] for batch in windows.batches(256)]
+        )
         accepted = Image.fromarray((far <= limit).reshape([len(part) for part in windows.corners]))
         return np.asarray(accepted.resize((photo.shape[1], photo.shape[0]), Image.Resampling.NEAREST))
 
@@ -112,11 +116,6 @@ def untrained() -> Callable[[Pixels], NDArray[np.float32]]:
     trained = Backbone.load()
     network = channels_last(type(trained.network)(**trained.network.architecture))
     return replace(trained, network=network).encode
-
-
-def _nearest(rows: NDArray[np.float32], bag: NDArray[np.float32], skip: int = 0) -> NDArray[np.float64]:
-    gaps = np.stack([np.linalg.norm(bag - row, axis=1) for row in rows])
-    return np.asarray(np.sort(gaps, axis=1)[:, skip : skip + NEIGHBORS].mean(axis=1), np.float64)
 
 
 def overlap(found: Mask, true: Mask) -> float:

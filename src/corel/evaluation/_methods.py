@@ -100,15 +100,15 @@ def nearest_neighbors(name: str, features: tuple[NDArray[Any], ...], background:
     everything, and that says nothing about its class.
     """
     train, test = features
-    emptiness = 0.0 if background is None else _nearest(test, background[None], AROUND)
+    emptiness = 0.0 if background is None else nearest_distances(test, background[None], AROUND)
 
     def evaluate(chosen: Indices) -> Doubles:
-        return emptiness - _nearest(test, train[chosen], NEIGHBORS)
+        return emptiness - nearest_distances(test, train[chosen], NEIGHBORS)
 
     return Method(name, evaluate)
 
 
-def _nearest(queries: NDArray[Any], rows: NDArray[Any], count: int) -> Doubles:
+def nearest_distances(queries: NDArray[Any], rows: NDArray[Any], count: int) -> Doubles:
     """Mean Euclidean distance `[n, C]` of each query to the `count` nearest rows of each group `[C, m, d]`."""
     groups, parts = torch.from_numpy(rows.astype(np.float32)), []
     for start in range(0, len(queries), ROWS):
