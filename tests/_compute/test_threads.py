@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from corel._compute.threads import run_apart, run_chunks
+from corel._compute.threads import run_chunks, run_side_by_side
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_items_apart_come_back_in_order_and_torch_has_one_thread_in_each() -> No
     def squared(number: int) -> tuple[int, int]:
         return number * number, torch.get_num_threads()
 
-    assert run_apart(squared, range(20)) == [(number * number, 1) for number in range(20)]
+    assert run_side_by_side(squared, range(20)) == [(number * number, 1) for number in range(20)]
 
 
 def test_at_most_as_many_items_run_at_a_time_as_torch_has_threads() -> None:
@@ -59,12 +59,12 @@ def test_at_most_as_many_items_run_at_a_time_as_torch_has_threads() -> None:
         with lock:
             running -= 1
 
-    run_apart(watched, range(9))
+    run_side_by_side(watched, range(9))
     assert most == 3
 
 
 def test_other_threads_keep_their_number_of_threads() -> None:
-    run_apart(abs, range(3))
+    run_side_by_side(abs, range(3))
     found: list[int] = []
     fresh = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
     fresh.start()
@@ -74,7 +74,7 @@ def test_other_threads_keep_their_number_of_threads() -> None:
 
 def test_with_one_thread_items_run_in_the_callers() -> None:
     torch.set_num_threads(1)
-    assert run_apart(lambda _: threading.get_ident(), range(3)) == [threading.get_ident()] * 3
+    assert run_side_by_side(lambda _: threading.get_ident(), range(3)) == [threading.get_ident()] * 3
 
 
 def test_an_error_apart_reaches_the_caller() -> None:
@@ -82,4 +82,4 @@ def test_an_error_apart_reaches_the_caller() -> None:
         raise RuntimeError(f"item {number}")
 
     with pytest.raises(RuntimeError, match="item 0"):
-        run_apart(failing, range(3))
+        run_side_by_side(failing, range(3))

@@ -276,7 +276,7 @@ def test_pictures_that_are_left_behind_are_not_waited_for(tab: Page, server: Ser
         tab.goto(f"{server.url}/#/recognize")
     tab.unroute("**/v1/thumbnails*")
     tab.goto(f"{server.url}/#/classes")
-    tab.wait_for_function("document.querySelector('.card img').naturalWidth > 0")
+    tab.wait_for_function("document.querySelector('.card img')?.naturalWidth > 0")
 
 
 def test_what_changed_meanwhile_is_decided_anew(tab: Page, server: Server) -> None:
@@ -323,6 +323,7 @@ def test_a_phone_elsewhere_logs_in_and_uses_its_own_camera(
 
 def test_a_thing_is_found_by_drawing_a_box(tab: Page) -> None:
     tab.get_by_role("link", name="Find").click()
+    expect(tab.get_by_role("heading", level=1, name="Find")).to_be_visible()
     drop(tab, [halves(), picture("green", 3)])
     canvas = tab.locator(".finds canvas").first
     place = canvas.bounding_box()
@@ -366,6 +367,7 @@ def test_every_section_fits_and_is_accessible(browser: Browser, server: Server, 
         found["why"] = page.evaluate(AXE)
         page.keyboard.press("Escape")
         page.get_by_role("link", name="Find").click()
+        expect(page.get_by_role("heading", level=1, name="Find")).to_be_visible()
         drop(page, [halves()])
         expect(page.locator(".finds canvas")).to_be_visible()
         found["find"] = page.evaluate(AXE)

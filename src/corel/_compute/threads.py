@@ -48,7 +48,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="corel")
 
 
-def run_apart(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def run_side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Call ``work(item)`` for each item, as many at a time as torch has threads; inside a call torch has one thread.
 
     If torch's threads shared each operation instead, they would wait for each other at its end. Whoever waits spins,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
-from corel._compute.threads import run_apart
+from corel._compute.threads import run_side_by_side
 from corel._terminal import track
 
 BACKGROUND = 4000  # latents of unlabeled items that a backbone keeps, to compare with
@@ -100,7 +100,7 @@ class Network(nn.Module, ABC):
         device = next(chain(self.parameters(), self.buffers())).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
         width = self.architecture["branches"] * self.architecture["branch_dim"]
-        each_of: Callable[..., Iterable[Embedding]] = run_apart if self.apart and device.type == "cpu" else map
+        each_of: Callable[..., Iterable[Embedding]] = run_side_by_side if self.apart and device.type == "cpu" else map
         parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
         for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
             prepared = normalize(self.prepare(items[start : start + batch_size])).to(device)
