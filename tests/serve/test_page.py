@@ -276,7 +276,7 @@ def test_pictures_that_are_left_behind_are_not_waited_for(tab: Page, server: Ser
         tab.goto(f"{server.url}/#/recognize")
     tab.unroute("**/v1/thumbnails*")
     tab.goto(f"{server.url}/#/classes")
-    tab.wait_for_function("document.querySelector('.card img')?.naturalWidth > 0")
+    expect(tab.locator(".card img").first).not_to_have_js_property("naturalWidth", 0, timeout=SLOW)
 
 
 def test_what_changed_meanwhile_is_decided_anew(tab: Page, server: Server) -> None:
