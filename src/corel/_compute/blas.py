@@ -1,7 +1,7 @@
 """numpy's matrix products in the calling thread alone, for callers that share the rows among threads of their own.
 
-The threads of OpenBLAS, which numpy brings along, spin for some 26 ms after each product. Meanwhile they take a core
-from whatever else runs: decoding images, or encoding the next batch.
+The threads of OpenBLAS, which numpy brings along, go on spinning for a while after each product. Meanwhile they take a
+core from whatever else runs: decoding images, or encoding the next batch.
 """
 
 from __future__ import annotations

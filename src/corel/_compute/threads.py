@@ -67,7 +67,7 @@ def run_side_by_side(work: Callable[[Item], Result], items: Iterable[Item]) -> l
 
 @functools.lru_cache(maxsize=4)
 def _workers(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, "corel-apart", _use_one_thread)
+    return ThreadPoolExecutor(threads, "corel-blocks", _use_one_thread)
 
 
 def _use_one_thread() -> None:

@@ -31,4 +31,4 @@ def file_type(path: Path) -> str | None:
         return SAFETENSORS
     kinds = (kind for start, kind in STARTS.items() if head.startswith(start))
     kind = next(kinds, TEXT if CODES.isdisjoint(head) else BINARY)
-    return FIGURE if kind == PNG and b"Matplotlib" in head else kind  # matplotlib's signature in an SVG
+    return FIGURE if kind == PNG and b"Matplotlib" in head else kind  # Matplotlib signs the PNG files it writes

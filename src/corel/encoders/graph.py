@@ -214,7 +214,6 @@ def _chosen(model: Any, layers: Sequence[str], source: str) -> list[str]:
             names = [*offered, *sorted(values - set(offered))]
             near = difflib.get_close_matches(layer, names, n=3) or offered
             raise ArgumentError("layers", f"hold {layer!r}, which {source} has not; near it are {', '.join(near[:5])}")
-            raise ArgumentError("layers", f"hold {layer!r}, which {source} has not; near it are {', '.join(near[:5])}")
     return list(dict.fromkeys(layers)) or offered[:1]
 
 
