@@ -81,6 +81,14 @@ def train(
             show_default="authors; features with --features",
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BACKBONE",
+            help="Begin with the weights of this backbone, a file or a shipped name.",
+            show_default="random weights",
+        ),
+    ] = None,
     split: Annotated[str, typer.Option(help="train or test (val is read as test).")] = "train",
     root: Root = None,
     size: Annotated[int, typer.Option(help="Images are resized to this many pixels a side, a multiple of 8.")] = 32,
@@ -97,7 +105,7 @@ def train(
     if (source is None) == (features is None):
         raise ValueError("train on what? Give either SOURCE, which has images, or --features FILE")
     run = run or out.with_suffix(".run")
-    check_outputs([source, features, run], Output("--out", out, SAFETENSORS), Output("--report", report, TEXT))
+    check_outputs([source, features, start, run], Output("--out", out, SAFETENSORS), Output("--report", report, TEXT))
     preset = preset or ("authors" if features is None else "features")
     config = TrainConfig.preset(preset, **{name: value for name, value in changes.items() if value is not None})
     from corel import images, training
@@ -107,7 +115,7 @@ def train(
     try:
         with renamed(images="source" if features is None else "features"):
             backbone = training.train(
-                data, config, run_dir=run, checkpoint_minutes=checkpoint_minutes, progress=not quiet
+                data, config, start=start, run_dir=run, checkpoint_minutes=checkpoint_minutes, progress=not quiet
             )
     except training.TrainingInterrupted as stopped:
         typer.echo(f"corel: {stopped}", err=True)

@@ -82,6 +82,7 @@ class Identity:
             **{name: (value, theirs.get(name)) for name, value in asdict(self.config).items()},
             # A folder may have been moved: its content decides, not its name.
             **{f"data {name}": (self.data[name], stored["data"].get(name)) for name in ("items", "sha256")},
+            "the start": (self.data.get("start"), stored["data"].get("start")),
             "processes": (self.processes, stored["processes"]),
         }
         for name, (here, there) in pairs.items():

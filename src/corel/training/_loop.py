@@ -46,6 +46,7 @@ def train(
     images: Any,
     config: TrainConfig | None = None,
     *,
+    start: Backbone | str | os.PathLike[str] | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     checkpoint_minutes: float = 5.0,
     progress: bool = True,
@@ -58,6 +59,8 @@ def train(
     Args:
         images: an `ImageSet`, an array of items, or an .npy or .npz file of vectors; labels are never looked at.
         config: the parameters; the default is the preset ``authors``.
+        start: a backbone, its file, or a shipped name: begin with its weights rather than with random ones. Its
+            objective, branches and sizes must be those of `config`.
         run_dir: a folder for checkpoints and metrics. Where it holds a checkpoint of the same training, the training
             continues from it, and ends with the weights it would have had without stopping.
         checkpoint_minutes: a checkpoint is written after each epoch, and whenever this much time has passed.
@@ -80,6 +83,8 @@ def train(
     config = objectives.find(config.objective).resolved(config, items)
     objective = first_weights(config, tuple(items.shape[1:]))
     objective.observe(items)
+    if start is not None:
+        data["start"] = _take_weights(objective, config, start if isinstance(start, Backbone) else Backbone.load(start))
     objective.to(accelerator.device)
     run = Run(
         folder=None if run_dir is None else Path(run_dir),
@@ -189,6 +194,20 @@ def first_weights(config: TrainConfig, item_shape: tuple[int, ...]) -> Objective
         torch.manual_seed(config.seed)
         objective = objectives.find(config.objective)(config, item_shape)
     return channels_last(objective)
+
+
+def _take_weights(objective: Objective, config: TrainConfig, start: Backbone) -> str:
+    """Put a backbone's weights into the objective's network, and give its digest."""
+    ours = (config.objective, objective.network.architecture)
+    theirs = (start.objective, start.network.architecture)
+    if ours != theirs:
+        raise ArgumentError("start", f"is of another shape: {_shape(*theirs)}; this training is {_shape(*ours)}")
+    objective.network.load_state_dict(start.network.state_dict())
+    return start.digest
+
+
+def _shape(objective: str, architecture: dict[str, int]) -> str:
+    return ", ".join([objective, *(f"{name.replace('_', ' ')} {value}" for name, value in architecture.items())])
 
 
 def _values(images: Any) -> tuple[Any, str]:
