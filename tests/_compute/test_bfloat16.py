@@ -34,7 +34,7 @@ def test_a_cpu_is_fast_if_it_multiplies_bfloat16_itself(
 ) -> None:
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: tiles, raising=False)
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: dot_products, raising=False)
-    monkeypatch.setattr(bfloat16.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], probe))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], probe))
     assert bfloat16.is_fast(CPU) is expected
 
 
