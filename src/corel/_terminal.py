@@ -115,7 +115,7 @@ def shown(text: object, most: int = 200) -> str:
 
 
 def drawn(text: object, most: int = 60) -> str:
-    """Make foreign text fit to be drawn by matplotlib, which would read what stands between dollars as mathematics."""
+    """Make foreign text fit to be drawn by matplotlib, which reads text between dollar signs as mathematics."""
     return shown(text, most).replace("$", r"\$")
 
 

@@ -52,7 +52,6 @@ EXCUSED = {
     "corel.scale._place.read": "reads for the readers that are attacked",
     "corel.scale._source.from_document": "what this very run has written",
     "corel.sorting._carry._copy": "a copy, to bring it to the disk",
-    "corel.sorting._carry.sync_folder": "a folder, to bring a new name in it to the disk",
     "corel.images.known.download._continue": "bytes that are kept only if their checksum is the official one",
     "corel.images.known.download._md5": "hashes the bytes of a file",
     "corel.gallery._spool.__iter__": "rows that this very process has written",

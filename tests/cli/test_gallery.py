@@ -245,7 +245,8 @@ def test_a_rate_too_small_for_the_exemplars_is_said(corel: Corel, gallery: Path,
     assert corel("score", gallery, red, "--rate", 0.04).stderr == ""  # 30 + 1 ≥ 1/0.04
     said = corel("score", gallery, red, "--rate", 0.01).stderr
     assert (
-        " ".join(said.split()) == "green, red: with fewer than 99 exemplars together never ruled out at a rate of 0.01"
+        " ".join(said.split())
+        == "green, red: too few exemplars to be ruled out at a rate of 0.01; 99 are needed, together"
     )
     assert corel("score", gallery, red, "--rate", 0.01, "--quiet").stderr == ""
 

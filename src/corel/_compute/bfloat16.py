@@ -1,4 +1,4 @@
-"""Whether a device is fast at bfloat16, which is not the same as whether it says so."""
+"""Find out whether a device is fast at bfloat16: some processors announce instructions that do not work."""
 
 from __future__ import annotations
 

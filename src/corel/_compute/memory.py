@@ -1,4 +1,4 @@
-"""Memory that a training step needs again a moment later."""
+"""How the memory allocator treats freed memory during a training."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _MEGABYTE = 1 << 20
 
 
 def keep_freed_memory() -> None:
-    """Ask glibc's malloc to keep what a step frees, where it would give it back to the system at once.
+    """Make glibc's malloc keep freed memory, instead of returning it to the system at once.
 
-    A training step on a CPU frees and asks for the same megabytes each time: without this, thousands of page faults
-    and about an eighth of its time. Other allocators are left as they are.
+    A training step on a CPU frees and allocates the same megabytes each time. Without this setting, thousands of page
+    faults take about an eighth of its time. Other allocators are left as they are.
     """
     if sys.platform != "linux":
         return

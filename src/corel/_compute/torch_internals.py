@@ -1,8 +1,8 @@
 """The private names of torch that corel uses, and what happens in a torch that lacks them.
 
-The fast path for L1 (`persistence.direct_l1`, and the connectivity loss on top of it) computes in numpy, where torch
-cannot look on. So it must stand back whenever something watches or rewrites torch's operators. For torch.compile there
-is a public question. For the rest there is none:
+The fast path for L1 (`persistence.direct_l1`, and the connectivity loss on top of it) computes in numpy, which torch
+cannot trace. So it must not be taken while something traces or transforms torch's operators. torch.compile has a
+public function that tells. The others have none:
 
 | private name                               | tells whether                                  | without it          |
 |--------------------------------------------|------------------------------------------------|---------------------|
@@ -34,7 +34,7 @@ _tracing: Callable[[], Any] = getattr(torch._C, "_is_tracing", _absent)
 
 
 def is_plain_eager() -> bool:
-    """Whether operators run at once and nothing looks on: no compile, export, trace, func, mode or forward mode."""
+    """Whether operators run eagerly and nothing traces them: no compile, export, trace, func, mode or forward mode."""
     return (
         getattr(forward_ad, "_current_level", 0) < 0
         and not torch.compiler.is_compiling()

@@ -13,16 +13,16 @@ import subprocess
 import sys
 from typing import Any
 
-WAITING = 10  # seconds by the clock, for one of computing
+WAITING = 10  # wall-clock seconds allowed for each second of CPU time
 _OUT_OF_TIME = (-signal.SIGKILL, -getattr(signal, "SIGXCPU", signal.SIGTERM)) if os.name == "posix" else ()
-# The search path is the parent's: a module that lies in the working folder is not imported in its place.
+# The search path is the parent's, so that no module in the working folder is imported instead of an installed one.
 _LIMITED = """
 import sys, json
 arguments, modules, memory, seconds = json.loads(sys.stdin.read())
 sys.path[:] = modules
 try:
     import resource
-    # Not of addresses: packages with code for GPUs take many GB of those.
+    # Not RLIMIT_AS: packages with code for GPUs reserve many GB of addresses.
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -32,13 +32,13 @@ except (ImportError, ValueError, OSError):
 
 
 class ApartError(ValueError):
-    """The code failed, or met a limit; the message is the last line of what it said."""
+    """The code failed or exceeded a limit; the message is the last line that it wrote to standard error."""
 
 
 def run_apart(code: str, arguments: Any, *, memory: int, seconds: int) -> bytes:
-    """Run Python code, which finds `arguments`, in a child process; gives what it printed.
+    """Run Python code in a child process, with `arguments` as a variable; returns what it printed.
 
-    `memory` is in bytes, `seconds` are of computing: a busy machine makes nobody fail.
+    `memory` is a limit in bytes, `seconds` one on CPU time: on a busy machine the code may take longer.
     """
     given = json.dumps([arguments, sys.path, memory, seconds]).encode()
     command = [sys.executable, "-c", _LIMITED + code]

@@ -21,7 +21,7 @@ from corel._terminal import shown
 
 LABELED = ("train_features", "train_labels", "test_features", "test_labels")
 
-# Deflate makes a thousandth of zeros, and about a tenth of the emptiest pictures.
+# Deflate compresses zeros to a thousandth of their size, and nearly empty pictures to about a tenth.
 UNPACKED, TIMES = 256 << 20, 100
 # What numpy and zipfile raise for a file that is not what it claims to be.
 _BROKEN = (
@@ -67,7 +67,7 @@ class _Entries(Mapping[str, NDArray[Any]]):
 
 
 def _read(file: IO[bytes], size: int) -> NDArray[Any]:
-    """Read one array of `size` bytes with its header, which may not promise more, or less, than there is."""
+    """Read one array with its header, together `size` bytes; refuse a header that describes another size."""
     version = np.lib.format.read_magic(file)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read_header(file)
@@ -94,7 +94,7 @@ def _sentences(path: Path) -> Iterator[None]:
 
 
 def load_features(path: Path) -> NDArray[Any]:
-    """Read an .npy file, or of an .npz file the entry ``features``, else its only one."""
+    """Read the array of an .npy file; of an .npz file, the entry ``features`` or else the only entry."""
     content = load(path)
     if isinstance(content, np.ndarray):
         return content

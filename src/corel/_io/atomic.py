@@ -16,8 +16,8 @@ from pathlib import Path
 def appearing(path: Path) -> Iterator[Path]:
     """Give a place to write to; it is renamed to `path` on success, and deleted on failure.
 
-    A link stays, and what it leads to is replaced. A pipe or a device cannot be replaced: it is the place itself. What
-    a process that was killed left here before is deleted.
+    If `path` is a link, its target is replaced. If it is a pipe or a device, it is written to directly. Temporary files
+    that killed processes left behind are deleted first.
     """
     if is_stream(path):
         yield path
@@ -37,13 +37,13 @@ def appearing(path: Path) -> Iterator[Path]:
 
 
 def temporary_name(prefix: str) -> str:
-    """Give a name for what this process writes and will move or delete."""
+    """Give a name for a temporary file of this process."""
     return f"{prefix}.{socket.gethostname()}-{os.getpid()}.tmp"
 
 
 def sweep(folder: Path, prefix: str) -> None:
-    """Delete files and folders of such names that belong to processes of this machine which are gone."""
-    if os.name != "posix":  # elsewhere there is no harmless way to ask for a process
+    """Delete temporary files and folders of processes that no longer run on this machine."""
+    if os.name != "posix":  # elsewhere there is no harmless way to ask whether a process runs
         return
     own = f"{prefix}.{socket.gethostname()}-"
     for left in folder.glob(f"{glob.escape(own)}*.tmp"):
@@ -64,7 +64,7 @@ def _runs(process: int) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut; Windows cannot open a folder, and does so by itself."""
+    """Write a folder's entries to the disk, so that a rename survives a power cut; Windows needs no such call."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

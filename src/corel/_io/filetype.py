@@ -1,4 +1,4 @@
-"""What a file is, told by how it begins rather than by its name."""
+"""Tell the type of a file by its first bytes, not by its name."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CODES = frozenset(range(32)) - frozenset(b"\t\n\f\r")
 
 
 def file_type(path: Path) -> str | None:
-    """Tell what a file is; None is an empty one, or one to come."""
+    """Give the type of a file in words; None if it is empty or does not exist."""
     if not path.is_file() or not (size := path.stat().st_size):
         return None
     with path.open("rb") as file:
         head = file.read(HEAD)
-    # The length of a header, and the header as JSON.
+    # A safetensors file begins with the length of its header, then the header as JSON.
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") < size:
         return SAFETENSORS
     kinds = (kind for start, kind in STARTS.items() if head.startswith(start))

@@ -16,14 +16,14 @@ def is_repository(name: str) -> bool:
 
 
 def download(repository: str, revision: str | None = None) -> Path:
-    """Give the local path of a repository's backbone, downloaded unless it was."""
+    """Give the local path of a repository's backbone; it is downloaded the first time."""
     try:
         from huggingface_hub import hf_hub_download
     except ImportError as error:
         raise ImportError(_NEEDED) from error
     try:
         return Path(hf_hub_download(repository, FILE, revision=revision))
-    except Exception as error:  # the package has a dozen kinds, most of them no OSError
+    except Exception as error:  # the package raises a dozen types, most of which are no OSError
         reason = str(error).strip().splitlines()[0]
         raise OSError(
             f"cannot get {FILE} of {repository} from the Hub ({reason}); check the name and the network"

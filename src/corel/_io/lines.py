@@ -13,7 +13,7 @@ from corel._terminal import shown
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read the lines that were written whole; no file has none."""
+    """Read the lines that were written whole; none if there is no file."""
     if not path.exists():
         return []
     whole = read_regular(path).rpartition(b"\n")[0]
@@ -24,12 +24,12 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def append_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
-    """Add lines that are on the disk when this returns; a line that a kill cut off goes."""
+    """Append lines and write them to the disk; a last line that a kill cut off is removed first."""
     append_text(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def append_text(path: Path, text: str) -> None:
-    """Add whole lines of text that are on the disk when this returns; a line that a kill cut off goes."""
+    """Append whole lines of text and write them to the disk; a last line that a kill cut off is removed first."""
     with path.open("ab+") as file:
         file.truncate(_whole(file))
         file.write(text.encode())

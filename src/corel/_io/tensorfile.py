@@ -21,7 +21,7 @@ _ENTRIES = {"kind", "version", "document", "sha256"}
 
 
 def write(path: Path, kind: str, version: int, tensors: dict[str, Tensor], document: dict[str, Any]) -> None:
-    """Write tensors and what belongs to them; `kind` and `version` say which program may read them."""
+    """Write tensors and a document; `kind` and `version` say what the file is and which versions can read it."""
     header = {"kind": kind, "version": str(version), "document": json.dumps(document)}
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     header["sha256"] = _checksum(header, whole)
@@ -31,14 +31,14 @@ def write(path: Path, kind: str, version: int, tensors: dict[str, Tensor], docum
 def read(
     path: Path, kind: str, version: int, *, file_checksum: str | None = None
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write` wrote. Anything else gives a sentence: missing, truncated, changed, foreign, or too new.
+    """Read what `write` wrote. Raises if the file is missing, truncated, changed, foreign or too new.
 
     The tensors are copies: what happens to the file afterwards does not reach them. A file from before there were
     checksums has none inside; `file_checksum`, if given, is the SHA-256 of all of such a file.
     """
     header, tensors = _content(path, kind)
     if header.get("kind") != kind:
-        raise ValueError(f"{path} is a safetensors file, but not a {kind} that corel wrote; give one that it did")
+        raise ValueError(f"{path} is a safetensors file, but not a {kind} that corel wrote; check the path")
     found = header.get("version", "")
     if not (found.isascii() and found.isdigit() and len(found) < 5) or int(found) > version:
         raise ValueError(
@@ -71,7 +71,7 @@ def _content(path: Path, kind: str) -> tuple[dict[str, str], dict[str, Tensor]]:
 
 
 def _intact(path: Path, header: dict[str, str], tensors: dict[str, Tensor], file_checksum: str | None) -> bool:
-    if not header.keys() <= _ENTRIES:  # as the checksum's own entry, if damage hits its name
+    if not header.keys() <= _ENTRIES:  # damage may hit the name of the checksum's own entry
         return False
     if "sha256" in header:
         return header["sha256"] == _checksum(header, tensors)

@@ -244,7 +244,7 @@ class Backbone:
             shrink: the side in pixels to which the background's photos are shrunk first. For encoding images that are
                 this small: the background should be as sharp as they are.
             partial: a file in which an interrupted run leaves what it has; the same call continues from it.
-            encoding: in whose context the network encodes, such as `corel.scale.encoding_on_ray`.
+            encoding: gives a context in which the network encodes, such as `corel.scale.encoding_on_ray`.
             progress: show a bar on a terminal.
 
         Example:

@@ -23,7 +23,7 @@ def fit_dirichlet(log_samples: Doubles) -> Doubles:
     alpha = _bounded(_first_guess(np.exp(log_samples).mean(axis=-2), target))
     for _ in range(STEPS):
         step = _newton_step(alpha, target)
-        # A step out of the positive numbers is cut to half the way to zero.
+        # A step that would make α negative goes only half the way to zero.
         following = _bounded(np.maximum(alpha - step, alpha / 2))
         if np.all(np.abs(following - alpha) <= TOLERANCE * alpha):
             break

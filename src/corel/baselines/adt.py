@@ -28,8 +28,8 @@ class ADT(Baseline):
     """ADT: a network learns which of 72 transforms an image went through, best on the class.
 
     Attributes:
-        score: ``"plain"``, the mean probability of the right transform, which is what the paper describes, or
-            ``"dirichlet"``, the likelihood of all probabilities under the class's, which the published numbers are of.
+        score: ``"plain"``, the mean probability of the right transform, as the paper describes; or ``"dirichlet"``, the
+            likelihood of all probabilities under a Dirichlet model of the class, as in the published numbers.
         width: channels of the first stage of the Wide ResNet, in units of 16.
 
     """

@@ -13,7 +13,7 @@ from torch.nn import functional
 from corel.baselines._shared import Baseline, ConvDecoder, ConvEncoder, glorot, symmetric
 
 CODE = 5
-FEATURES = CODE + 2  # and how well the image is reconstructed, by two measures
+FEATURES = CODE + 2  # the code and two reconstruction errors
 COMPONENTS = 3
 
 

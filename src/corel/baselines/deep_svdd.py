@@ -11,7 +11,7 @@ from corel.baselines._shared import Baseline
 from corel.encoders import to_unit_tensor
 
 CODE = 128
-FARTHEST_ZERO = 0.1  # no coordinate of the center is closer to zero
+LEAST_COORDINATE = 0.1  # of the center, in absolute value
 COLLAPSED = 1e-3  # spread of the codes of all sorts of images, relative to the length of the center
 PROBES = 64
 
@@ -80,7 +80,7 @@ class DeepSVDD(Baseline):
         return distances
 
     def _require_spread(self, images: Tensor) -> None:
-        # Noise is probed too: that images of the class have one code is the aim, that noise has it as well is not.
+        # Images of the class should have one code. If noise gets the same code too, the network has collapsed.
         probes = torch.cat([images[:PROBES], torch.rand_like(images[:PROBES])])
         codes = self._map(self._network, probes)
         spread, length = codes.std(dim=0).norm(), self._center.norm().item()
@@ -100,7 +100,7 @@ def normalize_contrast(images: Tensor) -> Tensor:
 
 def away_from_zero(center: Tensor) -> Tensor:
     """Push coordinates out of (−0.1, 0.1): a coordinate at zero could be matched by vanishing weights."""
-    return torch.where(center < 0, center.clamp_max(-FARTHEST_ZERO), center.clamp_min(FARTHEST_ZERO))
+    return torch.where(center < 0, center.clamp_max(-LEAST_COORDINATE), center.clamp_min(LEAST_COORDINATE))
 
 
 def _encoder() -> nn.Sequential:

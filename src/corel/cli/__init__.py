@@ -74,7 +74,7 @@ def _sentence(error: Exception, options: dict[str, str]) -> str:
     text = str(error)
     if isinstance(error, USAGE):
         text = _usage(error)
-    elif isinstance(error, OSError) and error.strerror:  # the system's, which knows no fix
+    elif isinstance(error, OSError) and error.strerror:  # the operating system's message names no fix
         place = f"{error.filename}: " if error.filename else ""
         text = f"{place}{error.strerror}; fix that, or name another path"
     elif not isinstance(error, EXPECTED):
@@ -87,7 +87,8 @@ def _sentence(error: Exception, options: dict[str, str]) -> str:
 
 def _usage(error: Any) -> str:
     """What typer has to say, and where to read on; nothing if a bare `corel` made it print the help already."""
-    said = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")  # choices come in lines
+    # typer prints choices one a line
+    said = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
     return said and f"{said} (`{error.ctx.command_path} --help` shows what it takes)"
 
 

@@ -39,7 +39,6 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
-LONGEST_POSITION = 6  # digits from which on a number is the beginning of a hash
 
 
 def register(app: typer.Typer) -> None:
@@ -148,7 +147,7 @@ def score(
     refuse_with_ray(engine, style, strict=strict)
     if engine is Engine.RAY:
         if confidence is not None:
-            raise ValueError("--confidence is not for --engine ray, which holds none out; leave one of them out")
+            raise ValueError("--confidence holds exemplars out, which --engine ray cannot do; leave one of them out")
         how: Any = {"rate": rate, "every": every, "photographs": photographs, "backbone": backbone}
         counts = score_on_ray(gallery, images, out, sizes, address=address, progress=not quiet, **how)
         if fail_on_outlier and counts.known + counts.unsure < counts.images:
@@ -178,7 +177,7 @@ def score(
     report_skipped(skipped)
     if blank and not quiet:
         console().print(
-            f"{counted(blank, 'blank, flat or noise frame')}; of real images at most 1% is called that, in addition "
+            f"{counted(blank, 'blank, flat or noise frame')}; at most 1% of real images are called that, in addition "
             "to the rate (--no-photographs turns it off)",
             markup=False,
         )
@@ -187,7 +186,7 @@ def score(
 
 
 def _held_out(gallery: Gallery, rate: float, confidence: float, *, quiet: bool) -> int:
-    """Give how many exemplars are to calibrate, and say what that costs."""
+    """Give how many exemplars to hold out for calibration, and tell the user what that changes."""
     from corel.oneclass import strict_limit
 
     held_out, total = gallery.calibrating(rate, confidence), sum(gallery.classes().values())
@@ -299,8 +298,10 @@ def forget(
 
 
 def _position_or_name(word: str) -> str | int:
-    """Read a small number as a position: hashes are longer, and files have an ending."""
-    return int(word) if word.isdecimal() and word.isascii() and len(word) < LONGEST_POSITION else word
+    """Read a small number as a position: beginnings of hashes are longer, and files have an ending."""
+    from corel.gallery import SHORTEST_HASH
+
+    return int(word) if word.isdecimal() and word.isascii() and len(word) < SHORTEST_HASH else word
 
 
 def _flat(arguments: Sequence[str]) -> Sequence[str]:
@@ -326,7 +327,7 @@ def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> Non
         shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
         needed = math.ceil(1 / rate) - 1
         console().print(
-            f"{shown}: with fewer than {needed:,} exemplars together never ruled out at a rate of {rate:g}",
+            f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed, together",
             markup=False,
         )
 

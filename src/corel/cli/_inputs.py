@@ -24,14 +24,14 @@ class Named(NamedTuple):
 
 
 def named_files(arguments: Sequence[str]) -> Named:
-    """Look up all but standard input at once: a mistyped name is an error before the first result."""
+    """Look up all names but those on standard input now, so that a mistyped one is an error before any result."""
     from corel.images import find_files
 
     if STANDARD_INPUT not in arguments:
         found = find_files(arguments, exist=True)
         return Named(found, found.files)
     parts = [None if each == STANDARD_INPUT else find_files([each], exist=True) for each in arguments]
-    # What a folder holds and nobody reads is handed on too, so that the end of the command can name it.
+    # Pictures that cannot be read are passed on too, so that the command can list them at its end.
     source = chain.from_iterable(_standard_input() if part is None else [*part.files, *part.unread] for part in parts)
     return Named(source, [file for part in parts if part is not None for file in part.files])
 

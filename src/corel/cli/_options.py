@@ -16,7 +16,7 @@ Rate = Annotated[
     float, typer.Option(min=1e-6, max=1 - 1e-6, help="Share of images of the enrolled classes that may be rejected.")
 ]
 Photographs = Annotated[
-    bool, typer.Option(help='Call blank, flat and noise frames "not a photograph"; of real images at most 1% too.')
+    bool, typer.Option(help='Call blank, flat and noise frames "not a photograph", and at most 1% of real images.')
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress bar, no remarks; only results and what went wrong.")

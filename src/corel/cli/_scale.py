@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corel._terminal import counted
 from corel.cli._rows import Format
 
 if TYPE_CHECKING:
@@ -47,13 +48,13 @@ PartSize = Annotated[
 
 
 def refuse_without_ray(engine: Engine, **given: Any) -> None:
-    """Say that an option is for the other engine."""
+    """Refuse an option that only works on Ray."""
     if engine is Engine.LOCAL and (name := next((name for name, value in given.items() if value is not None), None)):
         raise ValueError(f"--{name.replace('_', '-')} is for --engine ray; add that, or leave this out")
 
 
 def refuse_with_ray(engine: Engine, style: Format, *, strict: bool) -> None:
-    """Say that an option is for one process only."""
+    """Refuse an option that only works in one process."""
     if engine is Engine.RAY and strict:
         raise ValueError("--strict is for --engine local; on Ray what cannot be read is a row with its error")
     if engine is Engine.RAY and style not in (Format.TABLE, Format.PARQUET):
@@ -63,7 +64,7 @@ def refuse_with_ray(engine: Engine, style: Format, *, strict: bool) -> None:
 def score_on_ray(
     gallery: Path, images: list[str], out: str | None, sizes: dict[str, int | None], **options: Any
 ) -> Counts:
-    """Score into a folder of Parquet files, and say what became of the images."""
+    """Score into a folder of Parquet files, and print how many images got each verdict."""
     from corel.scale import score
 
     if out is None:
@@ -72,7 +73,7 @@ def score_on_ray(
     counts = score(gallery, images, out, **given, **options)
     words = {"known": "known", "unsure": "unsure", "strangers": "strangers", "blank": "not a photograph"}
     parts = [f"{getattr(counts, name):,} {word}" for name, word in words.items() if name != "blank" or counts.blank]
-    typer.echo(f"{counts.images:,} images: {', '.join(parts)}, {counts.errors:,} errors")
+    typer.echo(f"{counted(counts.images, 'image')}: {', '.join(parts)}, {counted(counts.errors, 'error')}")
     return counts
 
 

@@ -51,7 +51,7 @@ def serve(
     from corel.serve import Config, read_token
     from corel.serve import serve as run
 
-    with Gallery.open(gallery, create=True):  # what is no gallery is better known before a server starts
+    with Gallery.open(gallery, create=True):  # refuses a file that is no gallery before the server starts
         pass
     config = Config(gallery, backbone, host, port, read_token(token_file), public_url, read_only)
     run(config, started=lambda real: _announce(real, open_browser=open_browser))

@@ -23,8 +23,8 @@ PANEL = "Gallery"
 RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 WIDTH = 24  # of a bar
 PROMISE = (
-    "This changes no guarantee: of images of the enrolled classes at most the rate is called stranger, on average over "
-    "enrollments. The share of strangers stopped is measured on these images; it is no promise about others."
+    "This changes no guarantee: on average over enrollments, at most the rate of images of the enrolled classes is "
+    "called stranger. The share of strangers stopped is measured on these images; it is no promise about others."
 )
 
 
@@ -150,7 +150,7 @@ def _answer(found: Tuning, wish: float) -> str:
 
 
 def _rounded_up(rate: float) -> float:
-    """Give a rate with three digits, never below itself."""
+    """Round a rate up to three digits."""
     rounded = float(f"{rate:.3g}")
     return rounded if rounded >= rate else float(f"{1.005 * rate:.3g}")
 

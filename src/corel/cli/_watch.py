@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 PANEL = "Gallery"
 ALARM = (
-    "alarm: images no longer come as they were enrolled (the chance of this, ever, was 1% or less if nothing changed). "
-    "Look at the last rows; if the change is intended, enroll images of the new kind"
+    "alarm: new images differ from the enrolled ones (without a change, the probability of an alarm, ever, is at most "
+    "1%). Look at the last rows; if the change is intended, enroll images of the new kind"
 )
 
 

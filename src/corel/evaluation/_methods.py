@@ -54,7 +54,7 @@ def methods(
     controls: bool,
     progress: bool,
 ) -> list[Method]:
-    """Our scores on the backbone's latents and, with `controls`, the same without training and without the score."""
+    """Our scores on the backbone's latents; with `controls`, also on an untrained encoder's, and nearest neighbors."""
     embedded = [backbone.embed(data.items, progress=progress) for data in (train, test)]
     latents = tuple(found.latents for found in embedded)
     ours = [
@@ -69,7 +69,7 @@ def methods(
         without_training = [
             _bank_score(f"{score}, untrained encoder", plain, {**settings, "method": score})
             for score in scores
-            if score != "cosine"  # its features are what the encoder knows before it makes latents
+            if score != "cosine"  # which compares features, not latents
         ]
     return [
         *ours,
@@ -94,7 +94,7 @@ def _bank_score(name: str, rows: tuple[Latents, ...], settings: dict[str, Any]) 
 
 
 def nearest_neighbors(name: str, features: tuple[NDArray[Any], ...], background: NDArray[Any] | None = None) -> Method:
-    """Minus the mean Euclidean distance to the nearest exemplars, which no radius decides.
+    """Minus the mean Euclidean distance to the nearest exemplars: a score without a radius.
 
     With a `background`, the mean distance to its `AROUND` nearest rows is added: an item in a sparse region is far from
     everything, and that says nothing about its class.
@@ -122,7 +122,8 @@ def nearest_distances(queries: NDArray[Any], rows: NDArray[Any], count: int) -> 
 def _without_encoder(train: LabeledItems, test: LabeledItems) -> dict[str, tuple[NDArray[Any], ...]]:
     """Rows that no encoder has seen, by what they are.
 
-    Pixels have a common unit. Features are given one, as for a table; and a common length, as embeddings are compared.
+    Pixels have a common unit. Features are taken twice: standardized, as in a table, and scaled to length 1, as
+    embeddings are compared.
     """
     if train.kind == "images":
         return {"pixels": tuple(data.items.reshape(len(data), -1) for data in (train, test))}

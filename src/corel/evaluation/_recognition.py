@@ -1,4 +1,4 @@
-"""What a gallery would say about new images: right, wrong, unsure or stranger, on labels of one's own."""
+"""The verdicts of a gallery on labeled test images: how many are right, wrong, unsure or stranger."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Summary:
-    """A method's AUC over all classes and draws; what a single draw cannot tell is None.
+    """A method's AUC over all classes and draws; spreads and intervals are None for a single draw.
 
     Attributes:
         method: The score or control.

@@ -1,4 +1,4 @@
-"""Who was best, in words: a control that wins is called one."""
+"""Which method was best, in words; if it is a control, the sentence says so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EASY = 0.95  # an AUC by bare pixels that leaves little to win
 
 
 def remark(evaluation: Evaluation) -> str:
-    """Name the highest mean with the most items enrolled and, if a control has it, what that says of the encoder."""
+    """Name the method with the highest mean AUC at the most items enrolled; if it is a control, also the encoder's."""
     most = max(evaluation.config["exemplars"])
     means = {row.method: row.mean for row in evaluation.summary() if row.exemplars == most}
     best, ours = max(means, key=means.__getitem__), [score for score in METHODS if score in means]

@@ -99,7 +99,7 @@ class Windows:
 def windows_in(
     photo: UInt8Array, box: Box, count: int, *, size: int, sides: Sequence[int], seed: int = 0
 ) -> UInt8Array:
-    """Draw windows from a box of a photograph, as many of each side: uint8 ``[count, size, size, 3]``."""
+    """Draw windows from a box of a photograph, equally many of each side: uint8 ``[count, size, size, 3]``."""
     check_box(photo, box, max(sides))
     generator = np.random.default_rng(seed)
     shares = [count // len(sides) + (k < count % len(sides)) for k in range(len(sides))]

@@ -10,6 +10,7 @@ from corel.gallery._blanks import BlankTest as BlankTest
 from corel.gallery._duplicates import Duplicate as Duplicate
 from corel.gallery._enrollment import Enrollment as Enrollment
 from corel.gallery._exemplar import Exemplar as Exemplar
+from corel.gallery._exemplar_lookup import SHORTEST_HASH as SHORTEST_HASH
 from corel.gallery._explanation import Explanation as Explanation
 from corel.gallery._gallery import Gallery as Gallery
 from corel.gallery._items import LARGEST_THUMBNAIL as LARGEST_THUMBNAIL

@@ -46,7 +46,7 @@ def assess(bank: ClassBank, rows: NDArray[Any], in_background: Mapping[int, int]
     found = _assess(bank, rows)
     for point, row in in_background.items():
         without = bank.without(row)
-        if without is bank:  # the image is enrolled, or the row is none of those that are weighed
+        if without is bank:  # its row does not count anyway: the image is enrolled, or only other rows are weighed
             continue
         apart = _assess(without, rows[point : point + 1])
         for column, part in zip(found, apart, strict=True):

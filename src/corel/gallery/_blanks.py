@@ -1,4 +1,4 @@
-"""Frames without a subject, as told from a gallery's own exemplars."""
+"""Tell frames without a subject from images, by comparison with a gallery's own exemplars."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BlankTest:
         shown = images.photographic(values)
         doubtful = np.flatnonzero(~shown)
         if len(doubtful) and (self.exemplars > 0).any():
-            # By their thumbnails, as exemplars are: a large image loses detail on the way to one.
+            # Exemplars are measured by their thumbnails, which lose detail, so new images are too.
             lacks = _lacks(thumbnail(values[i]) for i in doubtful)
             shown[doubtful] = ~images.lack_more(lacks, self.exemplars)
         return shown

@@ -42,7 +42,7 @@ def seal_rows(connection: sqlite3.Connection, where: str = "TRUE", values: Seque
 
 
 def seal_list(connection: sqlite3.Connection) -> None:
-    """Drop the checksums of exemplars that went, count the change, and store the checksum of the list."""
+    """Drop the checksums of removed exemplars, count the change, and store the checksum of the list."""
     connection.execute("DELETE FROM checksum WHERE id NOT IN (SELECT id FROM exemplar)")
     connection.execute("UPDATE change SET number = number + 1")
     connection.execute("UPDATE change SET checksum = ?", (of_list(connection),))

@@ -1,7 +1,7 @@
 """Whether a gallery's rows fit into its file.
 
-SQLite follows a page or a chain of pages as often as it is named: 50 kB can hold a table without an end, or a thousand
-texts of a megabyte. An honest file is at least as large as its rows, so they are counted before they are believed.
+SQLite reads a page as often as other pages point to it: 50 kB can hold a table without an end, or a thousand texts of
+a megabyte. A valid file is at least as large as its rows, so the sizes of its rows are added up before they are used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from corel.gallery._file import damaged
 
-# What is read of all rows at once, and the format since when; the rest is read row by row.
+# Tables and columns that are read for all rows at once, with the format that introduced them; the rest is read by row.
 _READ = {
     "exemplar INDEXED BY sqlite_autoindex_exemplar_1": (1, ("class", "hash")),
     "backbone": (1, ("name", "digest")),
@@ -29,7 +29,7 @@ def check_extent(connection: sqlite3.Connection, path: Path, version: int) -> No
     """Refuse a gallery of this format whose lists are longer than its file."""
     for table, (since, columns) in _READ.items():
         if version >= since:
-            # A text's own length ends at its first zero.
+            # SQLite's length of a text ends at its first zero byte.
             lengths = " + ".join(f"ifnull(length(CAST({each} AS BLOB)), 0)" for each in columns)
             room = path.stat().st_size
             for (length,) in connection.execute(f"SELECT {lengths} FROM {table}"):

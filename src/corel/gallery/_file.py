@@ -1,4 +1,4 @@
-"""Opening the gallery's file: is it ours, is it whole, and what to do when it is not.
+"""Opens a gallery's file, and checks that it is a gallery and not damaged.
 
 A gallery may come from anywhere: its identity, version, layout and length are checked before a row is read.
 """
@@ -42,7 +42,7 @@ FORMAT = max(STEPS)
 SETTINGS = (
     # A decoder can turn a latent back into its image: forgetting overwrites it with zeros.
     "PRAGMA secure_delete = ON",
-    # The schema of a file from outside calls no functions, and its pages are checked for sense.
+    # The schema of a foreign file must not call functions, and its pages are checked for consistency.
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 )

@@ -236,7 +236,7 @@ class Gallery:
         It also finds near-duplicates and tests later enrollments against earlier ones.
         """
         if name is not None:
-            self.exemplars(name)  # which says that there is no such class
+            self.exemplars(name)  # raises if there is no such class
         kept = self._bank()
         chosen = [c for c, each in enumerate(kept.names) if name in (None, each)]
         return audit_classes(kept, lambda c: self._exemplars_of(kept, c), chosen)
@@ -255,7 +255,7 @@ class Gallery:
         check_name(new, "new")
         if name == new:
             return len(self.exemplars(name))
-        return self._store.rename(name, new) or len(self.exemplars(name))  # which says that there is no such class
+        return self._store.rename(name, new) or len(self.exemplars(name))  # raises if there is no such class
 
     def score(
         self, images: Any, *, held_out: int = 0, photographs: bool = True, strict: bool = False, progress: bool = False

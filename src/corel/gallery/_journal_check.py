@@ -1,4 +1,4 @@
-"""What SQLite would do because of a file's header or the files beside it, looked at before SQLite opens it.
+"""Checks a gallery's header and the journal beside it before SQLite acts on them.
 
 A gallery that a stranger sends may come with a journal. SQLite replays a journal when it opens the file, and one that
 names a super-journal makes it delete whatever file has that name. A gallery never has either of these:
@@ -54,5 +54,5 @@ def _names_another(journal: Path) -> bool:
         file.seek(max(0, size - _ENDING))
         ending = file.read(_ENDING)
     length = int.from_bytes(ending[:4], "big")
-    # SQLite compares the checksum as well, by rules that depend on the processor: without it this refuses no less.
+    # SQLite also compares the checksum, by rules that depend on the processor. Ignoring it only refuses more.
     return len(ending) == _ENDING and ending.endswith(_JOURNAL) and 0 < length <= size - _ENDING

@@ -33,7 +33,7 @@ class Kept:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """How the exemplars fit among themselves, compared on first use: an audit does without."""
+        """How the exemplars fit among themselves; computed on first use, because an audit does not need it."""
         from corel.oneclass import Calibration
 
         return Calibration.of(self.bank)

@@ -1,4 +1,4 @@
-"""Whether what was enrolled later looks like what was enrolled before: an exact permutation test."""
+"""An exact permutation test: do exemplars that were enrolled later look like the earlier ones?"""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _sampled(
 
 
 def _permutation_p_value(votes: NDArray[np.float64], later: NDArray[np.bool_]) -> float:
-    """Compare how much more the two sides vote for themselves than for each other with random divisions."""
+    """Test whether votes within the two sides exceed votes between them by more than for random divisions."""
     mutual = votes + votes.T
     np.fill_diagonal(mutual, 0.0)
     rng = np.random.default_rng(len(later))

@@ -1,4 +1,4 @@
-"""What a rate would do: p-values of images whose answer is known, of members and of strangers."""
+"""The effect of a rate on images whose answer is known: p-values of members and of strangers."""
 
 from __future__ import annotations
 

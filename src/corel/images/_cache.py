@@ -1,4 +1,4 @@
-"""Decoded images kept in a file that is found, and checked, by content alone.
+"""A cache of decoded images, whose files are found and checked by their content alone.
 
 The name of a cache file is the fingerprint of the bytes it was decoded from; inside, a digest covers what it
 holds. A file that is damaged, foreign or of another format is ignored. Nothing is pickled.
@@ -42,7 +42,7 @@ def store(decoded: Decoded) -> None:
         return
     path, broken = _path(decoded.key), json.dumps({str(i): reason for i, reason in decoded.broken.items()})
     metadata = {"broken": broken, "digest": _digest(decoded.key, decoded.pixels, broken)}
-    # A cache is a convenience: a full disk or a folder that may not be written costs nothing but time.
+    # Without the cache everything works, only slower: a full or read-only disk is no error.
     with contextlib.suppress(OSError, SafetensorError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with appearing(path) as place:

@@ -49,9 +49,9 @@ def decode_files(
     threads: int | None = None,
     keyed: bool = False,
 ) -> Decoded:
-    """Read each file once; if `keyed`, take from the same bytes its part of the fingerprint too.
+    """Read and decode each file once; if `keyed`, compute the fingerprint from the same bytes.
 
-    `read` gives the bytes of an item that is no path; `threads` is for items that are slow to come.
+    `read` gives the bytes of an item that is no path; `threads` may be many where reading is slow, as from a network.
     """
     pixels = np.zeros((len(files), preparation.size, preparation.size, 3), np.uint8)
     broken: dict[int, str] = {}
@@ -131,9 +131,9 @@ def _in_threads(
 
 
 def _threads() -> int | None:
-    """Give the number of threads for this process: as many as torch takes, where $OMP_NUM_THREADS limits them.
+    """Give the number of threads for this process: $OMP_NUM_THREADS, which torch reads too, or one a core.
 
-    Several workers may share a machine; each of them gets its part of the cores by this variable.
+    Several workers may share a machine; this variable gives each of them its part of the cores.
     """
     chosen = os.environ.get("OMP_NUM_THREADS", "")
     return int(chosen) if chosen.isascii() and chosen.isdigit() and int(chosen) else os.cpu_count()

@@ -20,7 +20,7 @@ def list_folder(root: Path, split: str) -> FileListing:
     test = next((root / name for name in ("test", "val") if (root / name).is_dir()), None)
     if train.is_dir() and test:
         base, classes = train if split == "train" else test, sorted({*class_names(train), *class_names(test)})
-        if split == "train" and classes:  # what was never seen before comes up in tests: cracks, dents
+        if split == "train" and classes:  # classes that only the test split has are allowed, such as defects
             return replace(list_classes(train, classes), elsewhere=frozenset(classes) - {*class_names(train)})
     elif split == "train":
         base = train if class_names(root) == ["train"] else root

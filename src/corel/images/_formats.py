@@ -14,7 +14,7 @@ _ALWAYS = {
 }  # fmt: skip
 _AVIF, _HEIF = (".avif",), (".heic", ".heif")
 _RAW = (".cr2", ".cr3", ".nef", ".arw", ".dng", ".orf", ".rw2", ".raf", ".raw")
-# Pictures that corel does not read: named where they lie among others, so that nobody wonders where they went.
+# Pictures that corel does not read. They are listed as skipped, so that users know why they are missing.
 _OTHERS = (*_RAW, ".svg", ".pdf", ".psd", ".jp2", ".jxl", ".ico", ".eps")
 
 

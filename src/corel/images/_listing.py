@@ -64,7 +64,7 @@ class FileListing(Listing):
     elsewhere: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def without_images(self, seen: Collection[str]) -> list[Skipped]:
-        """List the classes of which no image was seen, though some was to be expected."""
+        """List the classes that should have images here, but of which none was seen."""
         missing = [name for name in self.classes if name not in seen and name not in self.elsewhere]
         return [Skipped(name, "is a class without any image") for name in missing]
 

@@ -16,7 +16,7 @@ from corel.images._listing import FileListing, Listing, refuse
 from corel.images._preparation import Preparation
 from corel.images._set import ImageSet, Int64Array, ReadOptions, Skipped
 
-CACHE_FROM = 1000  # files; fewer are decoded again faster than anybody notices
+CACHE_FROM = 1000  # files; decoding fewer again takes hardly any time
 
 
 def open(

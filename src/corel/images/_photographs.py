@@ -5,8 +5,8 @@ because objects have edges and areas in between. A frame without a subject lacks
 
 The limits follow one rule: each is passed by 99.75% of the training images of every real set that
 `python -m experiments photographs` reads, rounded to the permissive side. All four together therefore call at most 1%
-of these images "not a photograph". The study judges the limits on test images, and on kinds of frames that it names
-and that nobody had used.
+of these images "not a photograph". The study measures the limits on test images and on new kinds of frames, which did
+not help to choose them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every source gives: images of one size in memory, with what was left out."""
+"""Images of one size in memory, with a list of what could not be read: what `open` returns for every source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a TIFF's directory says about the places of its pixels, read before a decoder believes it.
+"""Checks the strips and tiles in a TIFF's directory before a decoder reads them.
 
 A file of 1,200 bytes may name a tile of 46,000 × 46,000 pixels, for which the decoder takes 2 GB, or a million strips,
 over each of which it goes one by one.

@@ -28,7 +28,7 @@ def miss_sums(points: Tensor, eta: float, *, drop_zeros: bool, together: bool = 
 
 
 class _MissSums(torch.autograd.Function):
-    """Finds the gradient together with the sums.
+    """Computes the sums and their gradient in one pass.
 
     Where the gradient exists it is locally constant: so are the pairing (the appendix's first lemma), the signs of the
     coordinate gaps and the signs of ε - η. Backward is therefore a product, which autograd can differentiate and batch.

@@ -19,10 +19,10 @@ GROWING = (0.0, 0.75)  # shares of the training between which views grow to the 
 class Contrastive(Objective):
     """NT-Xent between two random views of each image, of their latents or of a projection that is left behind.
 
-    A projection lets the latents keep what the loss wants forgotten, which helps those who train on them; distances
-    between latents say more without one. Connectivity shapes one view's latents: two views of an image are close by
-    design, and half of the bars would only say so. Small views at first cost a fraction and teach the same; the last
-    ones must be as large as images, or images would lie closer than η asks.
+    With a projection the latents keep information that the loss would remove, which helps a classifier trained on them;
+    distances between latents recognize classes better without one. The connectivity loss uses one view of each image:
+    two views of an image are always close, and their short bars would be half of all. Small views at first are cheaper
+    and teach the same. The last views must be as large as images; else latents of images lie closer than η.
     """
 
     loss_name = "nt_xent"
@@ -53,7 +53,7 @@ class Contrastive(Objective):
             return nt_xent(self.projection(latents), self.temperature), latents[: len(items)]
 
     def inputs(self, items: Tensor) -> Tensor:
-        """Shrink images to the network's side: views are cropped from larger ones, which whole images are not."""
+        """Shrink whole images to the network's side; views are cropped from the larger images."""
         if items.shape[1] == self.sizes[1]:
             return items
         pixels = items.permute(0, 3, 1, 2).float()

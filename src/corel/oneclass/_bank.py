@@ -329,7 +329,7 @@ class ClassBank:
 
 
 def allowed_rejections(rate: float, size: int) -> int:
-    """⌊rate·(m + 1)⌋, forgiving the rounding of products such as 0.29·100."""
+    """⌊rate·(m + 1)⌋; a product that rounds to just below a whole number, such as 0.29·100, counts as that number."""
     return int(rate * (size + 1) + 1e-9)
 
 

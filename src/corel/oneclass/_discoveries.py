@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corel._errors import ArgumentError
 
-ROUNDING = 1e-12  # p-values are quotients: one that equals its bound is not to miss it by a bit
+ROUNDING = 1e-12  # tolerance, so that a p-value equal to its bound is selected in spite of rounding
 
 
 def discoveries(p_values: ArrayLike, fdr: float) -> NDArray[np.bool_]:
@@ -43,6 +43,6 @@ def least_discoveries(images: int, fdr: float, calibrating: int) -> int:
 
 
 def check_fdr(fdr: float) -> None:
-    """Refuse what is no share."""
+    """Refuse a rate that is not strictly between 0 and 1."""
     if not 0 < fdr < 1:
         raise ArgumentError("fdr", f"must lie strictly between 0 and 1, not {fdr}")

@@ -96,7 +96,7 @@ def _weigh(distances: Points, size: int, window: Window, out: Integers) -> None:
         for i in range(size):
             step = distances[i] * window.steps
             out[i] = np.int32(step if step < last else last)
-        for i in range(size):  # apart from the loop above, and unsigned: only so do both become vector instructions
+        for i in range(size):  # a second loop over unsigned integers: otherwise numba vectorizes neither
             out[i] = window.weights[np.uint32(out[i])]
 
 

@@ -1,4 +1,4 @@
-"""Some exemplars score, the others calibrate: p-values that promise something about one gallery, not the average one.
+"""Some exemplars score, the others calibrate: p-values with guarantees for one gallery, not for the average gallery.
 
 The scoring part is fixed before any image is seen, so all images are ranked among the same calibration scores. Vovk
 (2012) gives the share of images that one such gallery rejects, Bates et al. (2023) the false discovery rate among many.

@@ -19,7 +19,7 @@ def plot_barcode(bars: Barcode | Tensor, *, eta: float | None = None, ax: Axes |
 
     Args:
         bars: the `barcode` of one cloud, or its points ``[b, D]``.
-        eta: marks η/2, where the connectivity loss pulls every bar to end.
+        eta: marks η/2, the end toward which the connectivity loss pulls every bar.
         ax: matplotlib axes to draw on.
     """
     import matplotlib.pyplot as plt

@@ -1,4 +1,4 @@
-"""Lengths of given edges, differentiable as often as one likes, also where points coincide.
+"""Lengths of given edges, differentiable any number of times, even where points coincide.
 
 The plain vector norm has NaN second derivatives there: of a zero vector for p = 2, of any zero coordinate for
 1 < p < 2. A length of zero has no gradient here, the subgradient that leaves duplicates where they are.

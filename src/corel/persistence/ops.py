@@ -93,7 +93,7 @@ def _scales(extents: Tensor) -> Tensor:
 
     Those of its largest gaps come near the end of the range and leave the rest of it to the short ones.
     """
-    room = 500 if extents.dtype == torch.float64 else 50  # half of the exponents that floats have, less the sums
+    room = 500 if extents.dtype == torch.float64 else 50  # half of the exponent range, with a margin for sums
     exponents = torch.where((extents > 0) & extents.isfinite(), torch.frexp(extents).exponent - room, 0)
     limit = 1022 if extents.dtype == torch.float64 else 126  # beyond, a power of two is no ordinary float
     return torch.full_like(extents, 2.0) ** -exponents.clamp(-limit, limit)
@@ -120,7 +120,7 @@ def _of_distances(matrices: Tensor) -> Tensor:
 
 
 def edges_and_powers(clouds: prim.Array, p: float, *, in_order: bool = True) -> tuple[prim.Array, prim.Array]:
-    """What `prim.merge_edges` finds in ``clouds [n, b, D]``; its troubles are raised."""
+    """The edges and powers that `prim.merge_edges` finds in ``clouds [n, b, D]``; raises if it met a bad value."""
     edges, powers, trouble = prim.merge_edges(clouds, p, in_order=in_order)
     if trouble > 0:
         raise non_finite(*divmod(trouble - 1, clouds.shape[1]))

@@ -53,7 +53,7 @@ class Scored:
 
 
 def scored(material: Material) -> Scored | None:
-    """Score the test images once more, now keeping every score; evaluation keeps only what it makes of them."""
+    """Score the test images once more and keep every score; an evaluation keeps only AUCs."""
     evaluation, enrolled, test = material.evaluation, material.enrolled, material.test
     if evaluation is None or enrolled is None or test is None:
         return None
@@ -148,8 +148,8 @@ def curves(scores: Scored | None) -> Section | None:
         axes.legend(loc="lower right")
     return Section(
         "Recognized, and let in by mistake",
-        "Whoever accepts lower scores recognizes more members of a class and lets more strangers in. Each point of "
-        "a curve is one such choice; the nearer to the upper left corner, the better. Thin gray lines are the single "
+        "A lower threshold recognizes more members of a class and lets more strangers in. Each point of a curve is "
+        "one threshold; the nearer to the upper left corner, the better. Thin gray lines are the single "
         f"classes behind the mean of “{next(iter(scores.found))}”, with {scores.exemplars} images enrolled each (the "
         f"first draw). {IN_WORDS[scores.method]}",
         panels=[Panel("roc", figure, "ROC curves. The dotted line is what guessing would give.")],

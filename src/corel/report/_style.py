@@ -45,7 +45,7 @@ _SETTINGS: Any = {
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw with the page's settings; a letter that matplotlib's font lacks is no reason to stop."""
+    """Draw with the page's settings, without a warning for letters that matplotlib's font lacks."""
     with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield

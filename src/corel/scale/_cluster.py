@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Before Ray is imported. It reports no usage. Its workers do not give way to other programs. Its log level hides an
-# error that Ray Data itself causes for every pool of actors (ray-project/ray#53727); failures are raised all the same.
+# Set before Ray is imported: no usage reports; workers at normal priority; a log level that hides an error which Ray
+# Data causes for every pool of actors (ray-project/ray#53727). Failures are still raised.
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",
@@ -51,7 +51,7 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Drop what is written to standard error, which Ray's C++ part does whatever its level; errors are raised."""
+    """Discard standard error: Ray's C++ code writes to it at any log level. Errors are still raised."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:

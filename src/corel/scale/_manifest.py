@@ -1,4 +1,4 @@
-"""What a run is, noted beside its parts: the same command continues it, another one is refused."""
+"""The description of a run, stored beside its parts: the same command continues it, another one is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corel._version import __version__
 from corel.scale._place import Place
 from corel.scale._source import FOOTERS, Part, Source
 
-# Arrow and Spark pass over files that begin so when they read a folder of Parquet files.
+# Arrow and Spark ignore files with this beginning when they read a folder of Parquet files.
 MANIFEST, SUMMARY = "_manifest.json", "_summary.json"
 FORMAT = 1
 KEY = b"corel"

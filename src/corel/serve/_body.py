@@ -1,4 +1,4 @@
-"""A request's body while it arrives: counted, timed, and left behind politely when it is refused."""
+"""Limits on a request's body while it arrives; a refused body is read on for a moment, so that the answer arrives."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Body:
         self._receive, self._limits = receive, limits
         self._bytes, self._began = 0, time.monotonic()
         self.complete = headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
-        # Asking a client that waits for "100 Continue" for its body would make it send that.
+        # A client that waits for "100 Continue" sends its body as soon as it is asked for.
         self.can_linger = "expect" not in headers
 
     def check(self, size: int) -> None:

@@ -1,4 +1,4 @@
-"""The page itself, the way in for browsers, and what machines ask of a server."""
+"""The page, the login for browsers, and the addresses for health checks and metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from corel.serve._site import SiteOf
 router = APIRouter(include_in_schema=False)
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-# Guessing a token online is hopeless by its length; this also keeps the log readable.
+# A token is too long to be guessed online; the delay also keeps the log readable.
 WRONG_TOKEN_SECONDS = 0.5
 LONGEST_LOGIN = 4_000  # bytes
 

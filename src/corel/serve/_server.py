@@ -1,4 +1,4 @@
-"""The process: a socket, uvicorn, and an end that loses nothing."""
+"""The server process: a socket, uvicorn, and a shutdown that finishes running requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the routes share: the gallery, the encoder's thread, the numbers, and whether there is work to be taken on."""
+"""What the routes share: the gallery, the encoder's thread, the metrics, and whether new work is accepted."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Site:
         return await self.finder.run(call)
 
     async def work(self, call: Callable[[], Value]) -> Value:
-        """Encode, or change the gallery, in line with all who do."""
+        """Run a call that encodes or changes the gallery; such calls run one after the other."""
         return await self.worker.run(call)
 
     async def score(self, items: Sequence[Prepared]) -> Scores:

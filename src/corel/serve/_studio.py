@@ -5,7 +5,6 @@ Everything here blocks; the app calls it off the event loop.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from corel import images
@@ -131,7 +129,7 @@ class Studio:
         if batch.skipped:
             return images.Skipped(name, batch.skipped[0].reason)
         values = batch.values[0]
-        prepared = Prepared(name, _digest(values), values, shown)
+        prepared = Prepared(name, images.content_hash(values).hex(), values, shown)
         self._kept.put(prepared)
         return prepared
 
@@ -281,7 +279,3 @@ def pixels(file: BinaryIO) -> int:
         return 0
     finally:
         file.seek(0)
-
-
-def _digest(value: NDArray[np.uint8]) -> str:
-    return hashlib.sha256(f"{value.dtype.str} {value.shape}".encode() + value.tobytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Carrying out records, so that a kill at any moment loses nothing, and nothing is ever overwritten.
+"""Copies, links and moves files as records say: a kill at any moment loses nothing, and nothing is overwritten.
 
 A name is given by `link` or `symlink`, which fail where the name is taken. A file that moves has both names for a
 moment; the old one goes only when the new one is on the disk.
@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from corel._io.atomic import sync_folder
 from corel.images import Skipped
 from corel.sorting._plan import How, Record
 
@@ -24,7 +25,7 @@ NO_LINKS = "its disk has no hard links, without which a file could be overwritte
 def carry_out(records: Sequence[Record]) -> list[Skipped]:
     """Give all files their new names, then remove the old ones of those that move; gives what could not be done."""
     left = [Skipped(record.source, why) for record in records if (why := _tried(record))]
-    for folder in {Path(record.target).parent for record in records}:
+    for folder in filter(Path.is_dir, {Path(record.target).parent for record in records}):
         sync_folder(folder)
     failed = {each.path for each in left}
     left += [Skipped(each.source, why) for each in records if each.source not in failed and (why := complete(each))]
@@ -59,16 +60,6 @@ def take_back(record: Record) -> str | None:
         _place(target, source)
         sync_folder(source.parent)
     return complete(Record(How.MOVE.value, str(target), str(source), record.size, record.modified))
-
-
-def sync_folder(folder: Path) -> None:
-    """Make new names last through a power cut; Windows cannot open a folder, and does so by itself."""
-    if os.name == "posix" and folder.is_dir():
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _tried(record: Record) -> str | None:

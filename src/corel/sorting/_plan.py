@@ -1,4 +1,4 @@
-"""What is to be put where: records in the undo list, written before anything happens.
+"""The plan of a sort: records in the undo list, written before any file is touched.
 
 A record says "this file goes there". The file system says whether it happened. So after a kill at any moment the list
 and the folders together tell what is left to do, and what to take back.
@@ -73,7 +73,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 
 def folder_name(name: str) -> str:
-    """Name the folder of a class; a gallery may come from a stranger, and a class of it be called "..", or stranger."""
+    """Name the folder of a class, whose name may be anything, such as ".." or "stranger"."""
     return f"class {name}" if name.startswith(".") or name.lower() in (*NOT_CLASSES, LIST) else name
 
 

@@ -81,7 +81,7 @@ def diameter_bound(m: int, b: int, beta: float) -> float:
 
 
 def stability_radius(points: Points, p: float = 1.0, *, moving: Literal["one", "all"] = "all") -> float:
-    """How far points may move before the pairing can change: less than this, each in the norm p.
+    """The radius within which points may move without a change of the pairing, each by less than this in the norm p.
 
     With μ the smallest difference between two pairwise distances it is μ/2 if one point moves (the appendix's first
     lemma) and μ/4 if all do. Equal distances give 0, and fewer than three points infinity.

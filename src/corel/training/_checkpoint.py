@@ -71,7 +71,7 @@ class Identity:
     def require_same(self, stored: dict[str, Any], path: Path) -> None:
         """Raise unless a stored identity is this one.
 
-        More epochs than before are a longer run of the same training, unless step or view size depend on their number.
+        More epochs than before continue the same training, unless step or view size depend on the number of epochs.
         """
         # A setting added since the checkpoint was written has a default that does what was done before.
         theirs = {**asdict(TrainConfig()), **stored["config"]}

@@ -1,4 +1,4 @@
-"""A training's folder: its checkpoint, its metrics, and how it is left when something stops it."""
+"""A training's folder: its checkpoint, its metrics, and what is saved when the training is interrupted."""
 
 from __future__ import annotations
 

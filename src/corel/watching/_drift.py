@@ -1,4 +1,4 @@
-"""Do images still come as they were enrolled? A test of exchangeability, valid at every moment.
+"""Are new images still like the enrolled ones? A test of exchangeability, valid at every moment.
 
 Each image is ranked among the calibration scores *and all images before it*, ties in random order. If all of these
 are exchangeable, the ranks are independent and uniform, whatever the scores are (Vovk, Nouretdinov and Gammerman 2003).
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 LEVEL = 0.01  # probability of an alarm, ever, while nothing changes
 POWERS = (0.25, 0.5, 0.75)  # a bet of power κ pays κ·p^(κ−1); another one the same for 1 − p
-LEAST = 1e-12  # p-values are kept so far from 0 and 1, where a bet would pay infinitely
+LEAST = 1e-12  # p-values are clipped to [LEAST, 1 − LEAST]: at 0 and 1 a bet would pay infinitely
 
 
 class DriftTest:
@@ -73,7 +73,7 @@ class DriftTest:
 
     def _rank(self, score: float) -> float:
         below, through = bisect_left(self._ascending, score), bisect_right(self._ascending, score)
-        # A number for each image, rather than a generator that goes on, is the same after a restart.
+        # Each image has a random number of its own, which is the same after a restart.
         share = 1.0 - random.Random(f"{self._seed}/{self.count}").random()
         return float((below + share * (through - below + 1)) / (len(self._ascending) + 1))
 

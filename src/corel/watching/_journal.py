@@ -1,7 +1,7 @@
-"""What a watch has done, in OUT.state: a line for each batch, written before anything else happens with it.
+"""The journal of a watch, OUT.state: a line for each batch, written before the rows in OUT.
 
-The rows in OUT follow from it. So after a kill at any moment the last batch is completed from the journal, and no image
-is scored or written twice.
+After a kill at any moment the rows of the last batch are completed from the journal, and no image is scored or written
+twice.
 """
 
 from __future__ import annotations

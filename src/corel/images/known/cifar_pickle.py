@@ -45,14 +45,14 @@ def unpickle(path: Path) -> dict[bytes, Any]:
 
 @dataclass(frozen=True)
 class _Name:
-    """A name that the pickle asks for; it stands for nothing but itself."""
+    """A name that the pickle asks for; it is never looked up."""
 
     name: str
 
 
 @dataclass
 class _Array:
-    """An array to be: numpy makes one only from a checked shape and as many bytes."""
+    """An array that is not built yet; numpy makes it from a checked shape and the right number of bytes."""
 
     shape: tuple[int, ...] = (0,)
     order: str = "C"
@@ -86,7 +86,7 @@ _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
 class _Machine:
-    """A stack and a memo of inert values; what nests is a dictionary of lists, or a tuple in a tuple."""
+    """A stack and a memo of plain values; only dictionaries of lists, and tuples in tuples, may nest."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -204,7 +204,7 @@ class _Machine:
                 raise ValueError("it makes a call that no image needs")
 
     def _encode(self, text: str) -> bytes:
-        # The same text may be named many times, at no cost to the file.
+        # A small file may refer to the same text many times.
         self._encoded += len(text)
         if self._encoded > len(self._data):
             raise ValueError("it makes more bytes than it has")

@@ -68,7 +68,7 @@ def _attempt(url: str, part: Path, wanted: Download, *, progress: bool) -> str |
             reason = f"the downloaded file does not have the MD5 {wanted.md5}"
             if not inherited:
                 break
-            inherited = False  # the part of an earlier run may have been at fault
+            inherited = False  # the bytes left by an earlier run may have been wrong
     return reason
 
 
