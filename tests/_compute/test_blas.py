@@ -1,4 +1,4 @@
-"""Products in one thread: while somebody asks for it, and no longer."""
+"""Matrix products use one thread inside the block, and the old number of threads after it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ BEFORE = numbers_of_threads()
 pytestmark = pytest.mark.skipif(max(BEFORE, default=1) == 1, reason="numpy's products have one thread here anyway")
 
 
-def test_products_have_one_thread_inside_and_their_own_number_after() -> None:
+def test_products_use_one_thread_inside_the_block_and_the_old_number_after() -> None:
     with one_thread_products():
         assert set(numbers_of_threads()) == {1}
     assert numbers_of_threads() == BEFORE
 
 
-def test_several_threads_may_ask_for_it() -> None:
+def test_several_threads_may_enter_the_block() -> None:
     seen: list[int] = []
 
     def ask() -> None:
@@ -43,7 +43,7 @@ def test_several_threads_may_ask_for_it() -> None:
     assert numbers_of_threads() == BEFORE
 
 
-def test_an_error_restores_the_number_too() -> None:
+def test_an_error_restores_the_number_of_threads() -> None:
     with pytest.raises(ValueError, match="inside"), one_thread_products():
         raise ValueError("inside")
     assert numbers_of_threads() == BEFORE

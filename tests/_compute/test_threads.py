@@ -40,7 +40,7 @@ def test_an_error_in_any_chunk_reaches_the_caller() -> None:
         run_chunks(last_fails, 9, work=1e9)
 
 
-def test_items_apart_come_back_in_order_and_torch_has_one_thread_in_each() -> None:
+def test_side_by_side_results_are_in_order_and_torch_has_one_thread_in_each() -> None:
     def squared(number: int) -> tuple[int, int]:
         return number * number, torch.get_num_threads()
 
@@ -63,7 +63,7 @@ def test_at_most_as_many_items_run_at_a_time_as_torch_has_threads() -> None:
     assert most == 3
 
 
-def test_other_threads_keep_their_number_of_threads() -> None:
+def test_other_threads_keep_their_number_of_torch_threads() -> None:
     run_side_by_side(abs, range(3))
     found: list[int] = []
     fresh = threading.Thread(target=lambda: found.append(torch.get_num_threads()))
@@ -72,12 +72,12 @@ def test_other_threads_keep_their_number_of_threads() -> None:
     assert [*found, torch.get_num_threads()] == [3, 3]
 
 
-def test_with_one_thread_items_run_in_the_callers() -> None:
+def test_with_one_thread_items_run_in_the_callers_thread() -> None:
     torch.set_num_threads(1)
     assert run_side_by_side(lambda _: threading.get_ident(), range(3)) == [threading.get_ident()] * 3
 
 
-def test_an_error_apart_reaches_the_caller() -> None:
+def test_an_error_of_an_item_reaches_the_caller() -> None:
     def failing(number: int) -> None:
         raise RuntimeError(f"item {number}")
 

@@ -23,7 +23,7 @@ with appearing(Path(sys.argv[1])) as place:
 """
 
 
-def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
+def test_the_next_write_deletes_temporary_files_of_killed_processes(tmp_path: Path) -> None:
     path = tmp_path / "a[1].json"
     path.write_bytes(b"before")
     killed = subprocess.run([sys.executable, "-c", KILLED, path], check=False).returncode
@@ -33,7 +33,7 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> 
     assert (list(tmp_path.iterdir()), path.read_bytes()) == ([path], b"after")
 
 
-def test_what_a_running_process_writes_stays(tmp_path: Path) -> None:
+def test_temporary_files_of_running_processes_are_kept(tmp_path: Path) -> None:
     mine, strangers = tmp_path / temporary_name(".x"), tmp_path / f".x.elsewhere-{os.getpid()}.tmp"
     mine.touch()
     strangers.mkdir()
@@ -41,7 +41,7 @@ def test_what_a_running_process_writes_stays(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([mine, strangers])
 
 
-def test_a_folder_that_was_left_goes(tmp_path: Path) -> None:
+def test_a_temporary_folder_of_a_killed_process_is_deleted(tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     left = tmp_path / temporary_name(".x").replace(str(os.getpid()), str(gone.pid))
@@ -50,7 +50,7 @@ def test_a_folder_that_was_left_goes(tmp_path: Path) -> None:
     assert not left.exists()
 
 
-def test_the_folder_is_brought_to_the_disk_after_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_is_synced_after_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Path, bool]] = []
     monkeypatch.setattr(atomic, "sync_folder", lambda folder: seen.append((folder, (tmp_path / "a").exists())))
     with appearing(tmp_path / "a") as place:

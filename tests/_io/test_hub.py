@@ -68,7 +68,7 @@ def test_a_repository_is_downloaded_once(hub: str, small: Path, tmp_path: Path) 
     assert first.stdout.strip() == Backbone.load(small).digest, first.stderr
 
 
-def test_what_is_not_there_has_a_sentence(hub: str, tmp_path: Path) -> None:
+def test_a_missing_repository_is_a_clear_error(hub: str, tmp_path: Path) -> None:
     asked = run("import corel; corel.Backbone.from_pretrained('someone/else')", tmp_path, hub)
     assert "cannot get backbone.safetensors of someone/else from the Hub" in asked.stderr
 

@@ -1,4 +1,4 @@
-"""`python -m tests.attack --kills N`: kill commands at moments of nobody's choosing, and look what is left.
+"""`python -m tests.attack --kills N`: kill commands at random moments, and check what is left.
 
 Enrolling, forgetting, training, serving, scoring into a file, watching, sorting and unsorting are killed in turn. After
 each kill a gallery is as before or as after, a training goes on to the weights it would have had, of results what was

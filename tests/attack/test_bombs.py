@@ -150,7 +150,7 @@ def test_a_value_larger_than_memory() -> None:
         graph.check(content, "a.onnx")
 
 
-def test_hours_of_work() -> None:
+def test_a_graph_that_would_compute_for_hours() -> None:
     names = ["x", *(f"t{i}" for i in range(200))]
     nodes = [helper.make_node("Sin", [before], [after]) for before, after in itertools.pairwise(names[1:])]
     tile = helper.make_node("Tile", ["x", "times"], ["t0"])
@@ -191,13 +191,13 @@ def test_functions_that_call_each_other_without_end() -> None:
             graph.check(content, "a.onnx")
 
 
-def test_functions_are_written_out() -> None:
+def test_functions_of_a_graph_are_inlined() -> None:
     functions = _function("f0", "Relu"), _function("f1", "f0", "f0")
     content = _onnx([helper.make_node("f1", ["x"], ["r"], domain="own"), _mean_of("r")], *functions)
     assert graph.check(content, "a.onnx").width == 3
 
 
-def test_weights_that_never_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_whose_reading_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tuples in tuples, 60 deep, each named twice: hashing the outermost takes 2⁶⁰ steps."""
     monkeypatch.setattr(stock, "WEIGHTS_SECONDS", 8)
     nested = b"".join(b"q" + bytes((i,)) + b"h" + bytes((i,)) + b"\x86" for i in range(60))
@@ -238,7 +238,7 @@ def test_latents_that_share_their_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("preparation", [{"size": 100_000}, {"size": 8.5}, {"size": 16}, {"features": 8}])
-def test_a_backbone_that_prepares_what_its_encoder_does_not_take(tmp_path: Path, preparation: dict[str, float]) -> None:
+def test_a_backbone_whose_preparation_does_not_fit_its_encoder(tmp_path: Path, preparation: dict[str, float]) -> None:
     path = tmp_path / "b.safetensors"
     _backbone().save(path)
     tensors, document = tensorfile.read(path, KIND, VERSION)

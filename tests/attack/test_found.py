@@ -48,7 +48,7 @@ def _without_a_name(archive: bytearray) -> None:
 
 
 @pytest.mark.parametrize("damage", [_before_the_beginning, _without_a_name])
-def test_a_zip_that_leads_nowhere_is_a_sentence(tmp_path: Path, damage: object) -> None:
+def test_a_zip_with_damaged_entries_is_a_clear_error(tmp_path: Path, damage: object) -> None:
     content = bytearray(_zipped({"folder/a.txt": b"text" * 50}))
     damage(content)  # type: ignore[operator]
     (tmp_path / "a.zip").write_bytes(content)
@@ -58,13 +58,13 @@ def test_a_zip_that_leads_nowhere_is_a_sentence(tmp_path: Path, damage: object) 
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_a_packed_file_is_called_by_its_name(tmp_path: Path) -> None:
+def test_an_error_about_a_gzipped_file_names_that_file(tmp_path: Path) -> None:
     (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b\x08" + bytes(7) + b"\x03\0" + bytes(8))
     with pytest.raises(ValueError, match=r"train-images-idx3-ubyte\.gz is not a whole IDX file"):
         read_fashion_mnist(tmp_path, "train")
 
 
-def test_a_schema_that_is_no_text_is_a_sentence(tmp_path: Path) -> None:
+def test_a_schema_that_is_no_text_is_a_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "g"
     _fill(path)
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE change", b"CREATE TABLE chang\xff"))
@@ -72,7 +72,7 @@ def test_a_schema_that_is_no_text_is_a_sentence(tmp_path: Path) -> None:
         Store(path, create=False)
 
 
-def test_a_setting_of_great_depth_is_a_sentence(tmp_path: Path) -> None:
+def test_a_deeply_nested_setting_is_a_clear_error(tmp_path: Path) -> None:
     deep = _row().replace(b"[2, 3]", b"[" * 100_000)
     (tmp_path / "g").write_bytes(_with_row(deep))
     store = Store(tmp_path / "g", create=False)
@@ -81,7 +81,7 @@ def test_a_setting_of_great_depth_is_a_sentence(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_cache_of_great_depth_is_as_good_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deeply_nested_cache_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COREL_CACHE", str(tmp_path))
     (tmp_path / "images").mkdir()
     metadata = {"broken": "[" * 100_000, "digest": ""}
@@ -89,7 +89,7 @@ def test_a_cache_of_great_depth_is_as_good_as_none(tmp_path: Path, monkeypatch: 
     assert _cache.load("key", 1, 4) is None
 
 
-def test_a_journal_of_no_pages_does_not_empty_a_gallery_without_a_word(tmp_path: Path) -> None:
+def test_a_gallery_emptied_by_a_journal_without_pages_is_refused(tmp_path: Path) -> None:
     """SQLite cuts the file down to what its journal says; an emptied one is refused, not listed as empty."""
     path = tmp_path / "g"
     _fill(path)
@@ -101,13 +101,13 @@ def test_a_journal_of_no_pages_does_not_empty_a_gallery_without_a_word(tmp_path:
         Gallery.open(path)
 
 
-def test_a_pickle_that_asks_for_a_list_by_name_is_a_sentence(tmp_path: Path) -> None:
+def test_a_pickle_that_asks_for_a_list_by_name_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "batch").write_bytes(b"\x80\x04]]\x93.")  # two empty lists, as a module and a name in it
     with pytest.raises(ValueError, match="batch is not a batch of CIFAR's python version: it asks for"):
         unpickle(tmp_path / "batch")
 
 
-def test_a_graph_with_an_unreadable_name_is_a_sentence() -> None:
+def test_a_graph_with_an_unreadable_name_is_a_clear_error() -> None:
     content = small_graph.content().replace(b"Relu", b"Rel\xff")
     with pytest.raises(ValueError, match=r"a\.onnx is (no|not a valid) ONNX graph"):
         graph.check(content, "a.onnx")

@@ -38,7 +38,7 @@ def file(backbone: Backbone, tmp_path: Path) -> Path:
     return tmp_path / "b.safetensors"
 
 
-def test_what_was_saved_is_what_is_loaded(backbone: Backbone, file: Path) -> None:
+def test_a_saved_backbone_loads_unchanged(backbone: Backbone, file: Path) -> None:
     again = Backbone.load(file)
     np.testing.assert_allclose(again.encode(PIXELS), backbone.encode(PIXELS), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(again.deaths, backbone.deaths)
@@ -62,7 +62,7 @@ def test_the_digest_is_of_what_scores_depend_on(backbone: Backbone) -> None:
     assert replace(backbone, network=other).digest != backbone.digest
 
 
-def test_any_truncation_gives_a_sentence(file: Path, tmp_path: Path) -> None:
+def test_any_truncation_is_a_clear_error(file: Path, tmp_path: Path) -> None:
     content = file.read_bytes()
     for kept in (0, 1, 7, 8, 9, 200, len(content) // 2, len(content) - 1):
         cut = tmp_path / "cut.safetensors"
@@ -71,7 +71,7 @@ def test_any_truncation_gives_a_sentence(file: Path, tmp_path: Path) -> None:
             Backbone.load(cut)
 
 
-def test_a_foreign_file_gives_a_sentence(tmp_path: Path) -> None:
+def test_a_foreign_file_is_a_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "foreign.safetensors"
     path.write_bytes(safetensors.torch.save({"x": torch.zeros(1)}))
     with pytest.raises(ValueError, match="not a corel backbone"):
@@ -91,7 +91,7 @@ def edit(file: Path, *, version: str = "1", drop: str = "", **changes: object) -
     file.write_bytes(safetensors.torch.save(tensors, header))
 
 
-def test_a_newer_format_gives_a_sentence(file: Path) -> None:
+def test_a_newer_format_is_a_clear_error(file: Path) -> None:
     edit(file, version="2")
     with pytest.raises(ValueError, match="format 2 and this corel reads up to 1; upgrade"):
         Backbone.load(file)
@@ -113,13 +113,13 @@ ARCHITECTURE = {"branches": 2, "branch_dim": 3, "width": 4, "channels": 3, "imag
         ({"metadata": "none"}, "its scale, norm, batch size or provenance is impossible"),
     ],
 )
-def test_an_edited_file_gives_a_sentence(file: Path, changes: dict[str, object], sentence: str) -> None:
+def test_an_edited_file_is_a_clear_error(file: Path, changes: dict[str, object], sentence: str) -> None:
     edit(file, **changes)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=rf"is damaged or was edited(.|\n)*{sentence}(.|\n)*get the file again"):
         Backbone.load(file)
 
 
-def test_a_file_from_before_there_were_checksums_still_opens(backbone: Backbone, file: Path) -> None:
+def test_a_file_without_checksums_still_opens(backbone: Backbone, file: Path) -> None:
     edit(file)
     assert Backbone.load(file).digest == backbone.digest
 
@@ -158,7 +158,7 @@ def test_values_that_are_not_finite_are_refused(backbone: Backbone, tmp_path: Pa
         Backbone.load(tmp_path / "bad.safetensors")
 
 
-def test_what_happens_to_the_file_afterwards_does_not_reach_a_loaded_backbone(file: Path) -> None:
+def test_later_changes_of_the_file_do_not_change_a_loaded_backbone(file: Path) -> None:
     again = Backbone.load(file)
     latents, digest = again.encode(PIXELS), again.digest
     with file.open("r+b") as opened:
@@ -168,7 +168,7 @@ def test_what_happens_to_the_file_afterwards_does_not_reach_a_loaded_backbone(fi
     assert again.digest == digest
 
 
-def test_a_document_that_nests_too_deep_gives_a_sentence(file: Path) -> None:
+def test_a_document_that_nests_too_deep_is_a_clear_error(file: Path) -> None:
     with safetensors.safe_open(file, "pt") as old:
         header, tensors = old.metadata(), {name: old.get_tensor(name) for name in old.keys()}  # noqa: SIM118
     del header["sha256"]
@@ -181,7 +181,7 @@ def test_a_document_that_nests_too_deep_gives_a_sentence(file: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 3, "text", ["a"], {"source": ["x" * 10_000], "items": "many", "epochs": {}}])
-def test_the_card_of_odd_metadata_can_be_read(backbone: Backbone, odd: object) -> None:
+def test_a_card_can_be_made_from_odd_metadata(backbone: Backbone, odd: object) -> None:
     card = replace(backbone, metadata={"data": odd, "config": odd, "auc": odd, "version": odd}).describe()
     assert max(map(len, card.splitlines())) <= 300
 
@@ -200,7 +200,7 @@ def test_saving_leaves_the_previous_file_when_it_fails(backbone: Backbone, file:
     assert [file] == list(file.parent.iterdir())
 
 
-def test_the_card_says_what_matters(backbone: Backbone) -> None:
+def test_the_card_has_origin_size_and_results(backbone: Backbone) -> None:
     card = backbone.describe()
     for fact in (
         backbone.digest[:12],
@@ -214,7 +214,7 @@ def test_the_card_says_what_matters(backbone: Backbone) -> None:
     assert "α̂ = 1.50, ε̂ = 2.50, β̂ = 3.50 in batches of 10" in card
 
 
-def test_the_card_of_a_stranger_s_file_holds_no_control_codes(backbone: Backbone) -> None:
+def test_the_card_of_a_foreign_file_holds_no_control_codes(backbone: Backbone) -> None:
     evil = "\x1b[2J\n"
     metadata = {"config": {"epochs": evil, "seed": evil}, "data": {"source": evil}, "version": evil, "auc": {evil: 1.0}}
     card = replace(backbone, metadata=metadata).describe()

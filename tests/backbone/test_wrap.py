@@ -106,7 +106,7 @@ def test_preparation_of_the_model_can_be_overridden(folder: Path, tmp_path: Path
     assert_allclose(raw.encode(images), unit(expected((images - mean) / deviation)), atol=1e-3)
 
 
-def test_encoder_that_takes_blue_first_gets_it(folder: Path) -> None:
+def test_an_encoder_with_bgr_channels_gets_blue_first(folder: Path) -> None:
     onnx = f"onnx:{folder / 'small.onnx'}"
     scale: Any = {"mean": (0.1, 0.2, 0.3), "deviation": (1, 2, 4)}
     graphs = [
@@ -142,7 +142,7 @@ def test_radius_is_the_mean_death_time_of_batches(backbone: Backbone) -> None:
     assert backbone.deaths[0, 0] < backbone.eta < backbone.deaths[0, 2]
 
 
-def test_file_holds_everything(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
+def test_a_saved_backbone_gives_the_same_latents(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
     backbone.save(tmp_path / "small.safetensors")
     again = Backbone.load(tmp_path / "small.safetensors")
     pixels = np.random.default_rng(1).integers(0, 256, (3, SIZE, SIZE, 3)).astype(np.uint8)
@@ -167,7 +167,7 @@ def test_exported_graph_gives_the_latents(backbone: Backbone, tmp_path: Path) ->
     assert_allclose(session.run(["latents"], {"images": images})[0], backbone.encode(images), atol=1e-6)
 
 
-def test_interrupted_run_continues_and_ends_alike(
+def test_an_interrupted_run_continues_to_the_same_result(
     folder: Path, backbone: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raw: Any = wrapping.find_encoder(f"onnx:{folder / 'small.onnx'}", folder / "background", wrapping.Wrapping())
@@ -301,7 +301,7 @@ def test_wrapped_encoder_is_evaluated_without_an_untrained_control(backbone: Bac
     assert [name for name in names if "nearest neighbo" in name]
 
 
-def test_embeddings_are_taken_without_a_training(tmp_path: Path) -> None:
+def test_embeddings_are_wrapped_without_training(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     np.save(tmp_path / "background.npy", rng.normal(size=(300, 6)))
     rows = rng.normal(size=(20, 6)) + 3 * np.eye(6)[0]
@@ -382,7 +382,7 @@ def bad_graphs(folder: Path) -> None:
         ("small.onnx", "red/new", "--background needs at least 50 different items"),
     ],
 )
-def test_encoders_and_backgrounds_that_do_not_do_leave_nothing(
+def test_unusable_encoders_and_backgrounds_leave_no_file(
     folder: Path, tmp_path: Path, encoder: str, photos: str, said: str
 ) -> None:
     bad_graphs(folder)

@@ -50,7 +50,7 @@ def test_a_planted_problem_is_solved(baseline: Baseline) -> None:
 
 
 @pytest.mark.parametrize("baseline", SHORT, ids=named)
-def test_two_images_are_enough_and_a_seed_decides(baseline: Baseline) -> None:
+def test_two_images_are_enough_and_the_seed_decides_the_scores(baseline: Baseline) -> None:
     two, asked = ramps(2, rising=True, seed=0), ramps(3, rising=False, seed=1)
     state = torch.get_rng_state()
     first = replace(baseline).fit(two).score_samples(asked)
@@ -71,7 +71,7 @@ def test_equal_images_give_finite_scores(baseline: Baseline) -> None:
     assert scores[0] != scores[1]
 
 
-def test_a_blank_class_is_survived_by_contrast_normalization() -> None:
+def test_contrast_normalization_handles_blank_images() -> None:
     blank = np.full((2, 32, 32, 3), 77, np.uint8)
     scores = DeepSVDD(epochs=1, pretraining_epochs=1).fit(blank).score_samples(blank)
     assert np.isfinite(scores).all()
@@ -91,7 +91,7 @@ def test_a_divergence_is_an_error() -> None:
         DSEBM(epochs=30, learning_rate=1e30).fit(ramps(4, rising=True, seed=0))
 
 
-def test_what_is_refused() -> None:
+def test_bad_input_is_refused() -> None:
     images = ramps(3, rising=True, seed=0)
     with pytest.raises(NotFittedError, match="call fit"):
         DSEBM().score_samples(images)

@@ -64,7 +64,7 @@ def kill_creations(folder: str, images: str, backbone: str) -> list[dict[str, An
     return outcomes
 
 
-def enrol_together(gallery: str, images: str, backbone: str) -> dict[str, Any]:
+def enroll_together(gallery: str, images: str, backbone: str) -> dict[str, Any]:
     """Let two processes create the same gallery and enroll into it."""
     options = (images, "--backbone", backbone, "--quiet")
     writers = [fork("enroll", gallery, name, *options) for name in ("one", "two")]
@@ -131,7 +131,7 @@ if __name__ == "__main__":
     for module in ("backbone", "cli", "gallery", "images"):
         importlib.import_module(f"corel.{module}")
     folder, images, backbone = sys.argv[1:]
-    together = enrol_together(f"{folder}/together", images, backbone)
+    together = enroll_together(f"{folder}/together", images, backbone)
     kills = kill_often(f"{folder}/killed", images, backbone)
     inside = kill_inside(f"{folder}/killed", images)
     creations = kill_creations(folder, images, backbone)

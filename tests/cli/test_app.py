@@ -90,7 +90,7 @@ def test_control_codes_of_a_name_do_not_reach_the_terminal(corel: Corel, tmp_pat
     assert "\x1b" not in said
 
 
-def test_a_loss_that_is_not_finite_is_no_fault_of_ours(corel: Corel, tmp_path: Path) -> None:
+def test_a_loss_that_is_not_finite_is_reported_as_the_users_error(corel: Corel, tmp_path: Path) -> None:
     np.save(tmp_path / "noise.npy", np.random.default_rng(0).integers(0, 256, (40, 8, 8, 3), np.uint8))
     small = ("--size=8", "--branches=2", "--branch-dim=3", "--width=4", "--batch-size=10", "--epochs=1")
     asked = ("train", tmp_path / "noise.npy", "--out", tmp_path / "b.safetensors", "--precision=float32", *small)
@@ -107,7 +107,7 @@ def test_debug_shows_the_traceback_wherever_it_is_given(corel: Corel, tmp_path: 
     assert "Traceback (most recent call last)" in corel(*arguments, exits=2).stderr
 
 
-def test_a_fault_of_ours_says_so(corel: Corel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_asks_for_a_report(corel: Corel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
@@ -117,7 +117,7 @@ def test_a_fault_of_ours_says_so(corel: Corel, tmp_path: Path, monkeypatch: pyte
     )
 
 
-def test_a_reader_that_goes_away_is_no_error(gallery: Path) -> None:
+def test_a_closed_pipe_is_no_error(gallery: Path) -> None:
     """`corel classes … | head -0`, with a real pipe."""
     command = [str(Path(sys.executable).with_name("corel")), "classes", str(gallery), "red"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

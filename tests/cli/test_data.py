@@ -51,7 +51,7 @@ def test_show_strict_is_one_sentence_and_exit_code_2(folder: Path) -> None:
     assert "Traceback" not in result.output
 
 
-def test_one_of_a_thing_is_said_as_one(folder: Path) -> None:
+def test_counts_of_one_are_in_the_singular(folder: Path) -> None:
     (image,) = (folder / "bee").glob("3.png")
     assert run("show", str(image)).stdout.startswith("1 image from a list of 1 file\n")
     assert "from a list of 1 file; " in run("show", str(folder / "bee" / "broken.png")).stderr

@@ -92,7 +92,7 @@ def test_a_folder_without_a_test_split_is_split(corel: Corel, backbone_file: Pat
     assert "true class (rows) taken for (columns)" in corel(*asked).stdout
 
 
-def test_an_inspectors_folders_make_strangers_by_kind(
+def test_test_classes_without_train_images_are_strangers_by_kind(
     corel: Corel, backbone_file: Path, photos: Path, tmp_path: Path
 ) -> None:
     """Only good parts are enrolled; what else is in test is a stranger of its kind."""

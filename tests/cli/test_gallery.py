@@ -34,7 +34,7 @@ def test_enroll_counts_new_images_and_duplicates(
     assert json.loads(as_json) == {"added": {"crimson": 30}, "duplicates": 1, "skipped": [], "elsewhere": {"red": 30}}
 
 
-def test_the_same_folder_under_two_names_is_said(
+def test_a_folder_enrolled_under_two_names_is_reported(
     corel: Corel, tmp_path: Path, photos: Path, backbone_file: Path
 ) -> None:
     classes = photos / "classes"
@@ -66,7 +66,7 @@ def test_a_folder_before_a_known_dataset_of_the_same_name(
     assert "red: 30 new" in corel("enroll", "g", "digits", "--by-folder", "--backbone", backbone_file).stdout
 
 
-def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
+def test_an_unreadable_image_is_skipped_and_reported_or_an_error_if_strict(
     corel: Corel, gallery: Path, photos: Path
 ) -> None:
     before = gallery.read_bytes()
@@ -118,7 +118,7 @@ def test_an_unreadable_image_is_skipped_and_said_or_with_strict_an_error(
         (["audit", "GALLERY", "gren"], "did you mean 'green'?"),
     ],
 )
-def test_bad_input_is_a_sentence_exit_code_2_and_changes_nothing(
+def test_bad_input_is_one_sentence_and_exit_code_2_and_changes_nothing(
     corel: Corel, gallery: Path, photos: Path, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -196,7 +196,7 @@ def test_names_from_standard_input_with_odd_characters(corel: Corel, gallery: Pa
     assert "\t" not in text
 
 
-def test_what_a_folder_beside_standard_input_holds_unread_is_named(
+def test_unread_pictures_of_a_folder_beside_standard_input_are_listed(
     corel: Corel, gallery: Path, photos: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "mixed"
@@ -221,7 +221,7 @@ def test_many_images_are_scored_batch_by_batch_as_all_at_once(
 
 
 @pytest.mark.parametrize("style", ["table", "csv", "jsonl", "parquet"])
-def test_a_batch_without_any_image_is_passed_over(
+def test_a_batch_without_any_image_is_skipped(
     corel: Corel, gallery: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
 ) -> None:
     monkeypatch.setattr("corel.images._stream.BATCH", 1)
@@ -240,7 +240,7 @@ def test_fail_on_outlier(corel: Corel, gallery: Path, photos: Path) -> None:
     corel("score", gallery, blue, "--rate", 0.001, "--fail-on-outlier")
 
 
-def test_a_rate_too_small_for_the_exemplars_is_said(corel: Corel, gallery: Path, photos: Path) -> None:
+def test_a_rate_too_small_for_the_exemplars_is_reported(corel: Corel, gallery: Path, photos: Path) -> None:
     red = photos / "classes" / "red"
     assert corel("score", gallery, red, "--rate", 0.04).stderr == ""  # 30 + 1 ≥ 1/0.04
     said = corel("score", gallery, red, "--rate", 0.01).stderr

@@ -86,7 +86,7 @@ def test_a_full_disk_leaves_no_half_written_results(corel: Corel, gallery: Path,
     ("style", "sent"),
     [("csv", signal.SIGINT), ("jsonl", signal.SIGTERM), ("csv", signal.SIGKILL), ("parquet", signal.SIGKILL)],
 )
-def test_what_was_scored_is_kept_when_a_command_is_interrupted(
+def test_an_interrupted_command_keeps_the_rows_scored_so_far(
     gallery: Path, many: Path, tmp_path: Path, style: str, sent: signal.Signals
 ) -> None:
     out, partial = tmp_path / "rows", tmp_path / "rows.partial"
@@ -149,7 +149,7 @@ def _first_batch(partial: Path) -> Any:
         return batches.read_next_batch()
 
 
-def test_an_error_keeps_what_was_scored_before_it(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
+def test_an_error_keeps_the_rows_scored_before_it(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.png"
     broken.write_bytes(b"x")
     names = "\n".join(map(str, [*sorted(many.rglob("*.png"))[:256], broken]))

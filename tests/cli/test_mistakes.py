@@ -150,7 +150,7 @@ def test_a_mistake_is_one_sentence(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["HERE", "hues.gallery"]
 
 
-def test_what_was_measured_is_seen_before_a_file_fails(corel: Corel, tmp_path: Path) -> None:
+def test_results_are_printed_before_a_file_fails(corel: Corel, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = corel(
         "evaluate", "digits", "-m", 5, "--draws", 1, "--no-controls", "--out", tmp_path / "file" / "a", exits=2

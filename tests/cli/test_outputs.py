@@ -1,4 +1,4 @@
-"""No option for results costs the user a file: not an input, not a file of another kind, not a link or a pipe."""
+"""Results never overwrite another file of the user: no input, no file of another type, no link or pipe."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LOSSES = [
 
 
 @pytest.mark.parametrize(("line", "named"), LOSSES)
-def test_an_output_that_would_cost_a_file_is_refused(
+def test_an_output_that_would_overwrite_another_file_is_refused(
     line: str,
     named: str,
     corel: Corel,
@@ -140,7 +140,7 @@ def test_a_device_is_written_to_and_stays() -> None:
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_picture_is_told_by_its_beginning_not_by_its_name(tmp_path: Path) -> None:
+def test_a_picture_is_recognized_by_its_first_bytes_not_its_name(tmp_path: Path) -> None:
     for style in ("PNG", "JPEG", "WEBP", "BMP", "TIFF", "GIF"):
         Image.new("RGB", (9, 9), "red").save(tmp_path / "rows.csv", style)
         with pytest.raises(ValueError, match=r"rows\.csv is a"):

@@ -34,7 +34,7 @@ def files(folder: Path) -> Counter[bytes]:
 
 
 @pytest.mark.parametrize("how", ["copy", "link", "move"])
-def test_files_go_where_the_verdict_says_and_come_back(
+def test_files_are_sorted_by_verdict_and_unsort_moves_them_back(
     corel: Corel, gallery: Path, mixed: Path, tmp_path: Path, how: str
 ) -> None:
     before, into = files(mixed), tmp_path / "sorted"
@@ -73,7 +73,7 @@ def test_names_that_are_taken_get_a_number(corel: Corel, gallery: Path, mixed: P
         (["unsort", "MIXED/broken.png"], "name the one"),
     ],
 )
-def test_bad_input_is_a_sentence_and_changes_nothing(
+def test_bad_input_is_one_sentence_and_changes_nothing(
     corel: Corel, gallery: Path, mixed: Path, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     before, places = files(mixed), {"GALLERY": gallery, "MIXED": mixed, "SORTED": tmp_path / "sorted"}
@@ -93,7 +93,7 @@ def test_a_folder_below_the_one_that_is_sorted(corel: Corel, gallery: Path, mixe
     assert files(mixed) == before
 
 
-def test_kills_at_random_moments_lose_and_double_nothing(gallery: Path, photos: Path, tmp_path: Path) -> None:
+def test_kills_at_random_moments_lose_and_repeat_nothing(gallery: Path, photos: Path, tmp_path: Path) -> None:
     moments, into, folder = random.Random(0), tmp_path / "sorted", tmp_path / "many"
     shutil.copytree(photos / "classes", folder)
     before = files(folder)

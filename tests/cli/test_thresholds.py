@@ -47,10 +47,10 @@ def test_a_confidence_that_needs_more_exemplars_is_refused(corel: Corel, gallery
 
 def test_a_confidence_is_refused_where_no_exemplars_are_held_out(corel: Corel, gallery: Path, new: Path) -> None:
     arguments = ("score", gallery, new / "members", "--engine", "ray", "--out", "scored", "--confidence", "0.95")
-    assert "--confidence is not for --engine ray" in corel(*arguments, exits=2).stderr
+    assert "--confidence holds exemplars out, which --engine ray cannot do" in corel(*arguments, exits=2).stderr
 
 
-def test_select_prints_names_and_what_they_promise(corel: Corel, gallery: Path, new: Path, photos: Path) -> None:
+def test_select_prints_names_and_the_false_discovery_rate(corel: Corel, gallery: Path, new: Path, photos: Path) -> None:
     result = corel("select", gallery, new, "--fdr", "0.2", photos / "broken.png")
     chosen = [Path(line) for line in result.stdout.splitlines()]
     assert sum(each.parent.name == "strangers" for each in chosen) > 30
@@ -69,7 +69,9 @@ def test_select_says_when_nothing_can_be_selected(corel: Corel, gallery: Path, n
     assert "exemplars, half of which calibrate" in said
 
 
-def test_tune_shows_both_and_answers_a_wish(corel: Corel, gallery: Path, new: Path, tmp_path: Path) -> None:
+def test_tune_shows_members_and_strangers_and_finds_the_rate_for_a_share(
+    corel: Corel, gallery: Path, new: Path, tmp_path: Path
+) -> None:
     arguments = ("tune", gallery, "--members", new / "members", "--strangers", new / "strangers", "--stop", "90%")
     before = gallery.read_bytes()
     text = corel(*arguments, "--out", tmp_path / "tune.png").stdout
@@ -103,7 +105,9 @@ def test_tune_leaves_out_members_that_are_enrolled(corel: Corel, gallery: Path, 
 
 
 @pytest.mark.parametrize(("stop", "sentence"), [("most", "no share"), ("0", "no share"), ("900%", "no share")])
-def test_a_wish_that_is_none_is_refused(corel: Corel, gallery: Path, new: Path, stop: str, sentence: str) -> None:
+def test_an_impossible_share_to_stop_is_refused(
+    corel: Corel, gallery: Path, new: Path, stop: str, sentence: str
+) -> None:
     arguments = ("--members", new / "members", "--strangers", new / "strangers", "--stop", stop)
     assert sentence in corel("tune", gallery, *arguments, exits=2).stderr
 

@@ -76,7 +76,7 @@ def test_evaluate_says_what_the_file_must_hold(corel: Corel, folder: Path, tmp_p
     assert "train has 25 vectors of class 'setosa'" in said(folder / "iris.npz", "-m", 120)
 
 
-def test_evaluate_draws_once_where_all_there_is_is_enrolled(corel: Corel, folder: Path) -> None:
+def test_evaluate_draws_once_if_all_items_are_enrolled(corel: Corel, folder: Path) -> None:
     """Drawn again, the same exemplars would give an interval of no width."""
     asked = ("evaluate", folder / "iris.npz", "--backbone", folder / "iris.safetensors", "--no-controls", "--json")
     found = json.loads(corel(*asked).stdout)

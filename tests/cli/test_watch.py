@@ -91,7 +91,7 @@ def test_an_image_in_several_classes_counts_once(
     corel("select", gallery, folder)
 
 
-def test_one_image_in_two_classes_cannot_be_watched_by(
+def test_a_gallery_of_one_image_in_two_classes_cannot_watch(
     corel: Corel, photos: Path, backbone_file: Path, folder: Path, tmp_path: Path
 ) -> None:
     gallery, one = tmp_path / "one.gallery", next((photos / "classes" / "blue").iterdir())
@@ -112,7 +112,7 @@ def test_verdicts_are_those_of_score(corel: Corel, gallery: Path, folder: Path, 
     assert {Path(each["image"]).name: [each[key] for key in keys] for each in rows(out)} == expected
 
 
-def test_restarts_change_nothing_in_the_test(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+def test_restarts_do_not_change_the_drift_test(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
     for seed in range(3):
         put(folder, seed % 2, 4, 120 + seed)
@@ -200,7 +200,7 @@ def test_a_file_that_still_grows_is_left_for_later(gallery: Path, folder: Path, 
         ([], "--out"),
     ],
 )
-def test_bad_input_is_a_sentence(
+def test_bad_input_is_one_sentence(
     corel: Corel, gallery: Path, folder: Path, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     (tmp_path / "other.csv.state").write_text('{"a": 1}\n')
@@ -208,7 +208,7 @@ def test_bad_input_is_a_sentence(
     assert sentence in corel("watch", gallery, folder, *words, *ONCE, exits=2).stderr
 
 
-def test_a_command_that_fails_is_said_and_the_watch_goes_on(
+def test_a_failing_command_is_reported_and_the_watch_continues(
     corel: Corel, gallery: Path, folder: Path, tmp_path: Path
 ) -> None:
     put(folder, 2, 2, 155)
@@ -275,7 +275,7 @@ def test_two_watches_with_one_state_are_refused(gallery: Path, folder: Path, tmp
         pass
 
 
-def test_rows_that_a_kill_cut_off_are_written_again(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
+def test_rows_cut_off_by_a_kill_are_completed(corel: Corel, gallery: Path, folder: Path, tmp_path: Path) -> None:
     for style in ("csv", "jsonl"):
         out = tmp_path / f"rows.{style}"
         put(folder, 0, 4, 170)
@@ -290,7 +290,7 @@ def test_rows_that_a_kill_cut_off_are_written_again(corel: Corel, gallery: Path,
         assert out.read_bytes() == whole
 
 
-def test_kills_at_random_moments_lose_and_double_nothing(gallery: Path, folder: Path, tmp_path: Path) -> None:
+def test_kills_at_random_moments_lose_and_repeat_nothing(gallery: Path, folder: Path, tmp_path: Path) -> None:
     staged = tmp_path / "staged"
     staged.mkdir()
     for seed, channel in enumerate((0, 2, 1)):

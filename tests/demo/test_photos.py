@@ -28,7 +28,7 @@ def overlap(one: Box, other: Box) -> int:
     return max(0, sides[0]) * max(0, sides[1])
 
 
-def test_nothing_new_was_enrolled() -> None:
+def test_enrolled_and_new_strips_do_not_overlap() -> None:
     for thing in photos.THINGS.values():
         assert not any(overlap(one, other) for one in thing.strips(0) for other in thing.strips(1))
     boxes = [(thing.photo, thing.box) for thing in photos.THINGS.values()]

@@ -117,12 +117,12 @@ def test_to_unit_tensor_scales_and_moves_the_channels() -> None:
         (np.zeros((1, 3, 32, 32), np.uint8), ValueError, r"\[1, 32, 3, 32\]"),
     ],
 )
-def test_what_is_not_images_is_refused(images: object, error: type[Exception], sentence: str) -> None:
+def test_other_input_than_images_is_refused(images: object, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         Autoencoder().encode(images)
 
 
-def test_images_that_are_read_backwards_are_images() -> None:
+def test_images_with_negative_strides_are_taken() -> None:
     """Mirror images, or channels in the other order, as views of an array: torch knows no negative strides."""
     pixels = np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), np.uint8)
     for view in (pixels[:, :, ::-1], pixels[..., ::-1]):

@@ -66,7 +66,7 @@ def test_blocks_run_with_one_thread_each(threads: Callable[[int], None], monkeyp
 
 
 @pytest.mark.parametrize(("items", "calls"), [(1, [8]), (16, [8, 8]), (32, [32]), (34, [8, 32])])
-def test_what_is_left_of_a_batch_is_hardly_padded(
+def test_the_last_items_of_a_batch_are_hardly_padded(
     items: int, calls: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backbone, seen = Backbone.load("tiny-imagenet-contrastive-16x10"), list[int]()
@@ -82,7 +82,7 @@ def test_what_is_left_of_a_batch_is_hardly_padded(
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 31, 33])
-def test_rows_of_features_too(size: int) -> None:
+def test_latents_of_features_do_not_depend_on_the_batch(size: int) -> None:
     torch.manual_seed(0)
     head = FeatureHead(branches=4, branch_dim=3, width=32, features=7)
     rows = np.random.default_rng(0).normal(size=(256, 7)).astype(np.float32)

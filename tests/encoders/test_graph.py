@@ -28,7 +28,7 @@ def test_pooled_output_is_the_graphs_own() -> None:
     assert_allclose(run(checked), expected(IMAGES), atol=1e-6)
 
 
-def test_what_no_output_needs_is_left_out() -> None:
+def test_nodes_that_no_output_needs_are_removed() -> None:
     kept = onnx.load_model_from_string(graph.check(content(output="logits"), "x", layers=["pooled"]).content)
     assert [each.name for each in kept.graph.initializer] == ["kernel"]
     assert "MatMul" not in [node.op_type for node in kept.graph.node]
@@ -44,7 +44,7 @@ def test_layers_are_averaged_over_places_normalized_and_joined() -> None:
     assert_allclose(found[:, :WIDTH], unit, atol=1e-6)
 
 
-def test_graph_of_any_size_is_given_one() -> None:
+def test_a_graph_of_any_size_takes_the_size_given() -> None:
     assert graph.check(content(("n", 3, "h", "w")), "x", size=SIZE).size == SIZE
 
 
@@ -127,7 +127,7 @@ def varying() -> bytes:
         (lambda: content(("n", SIZE, SIZE, 3)), r"takes \[n, 16, 16, 3\]"),
     ],
 )
-def test_other_graphs_are_refused_with_a_sentence(made: Any, said: str | None) -> None:
+def test_other_graphs_are_refused_with_a_clear_error(made: Any, said: str | None) -> None:
     if said is None:  # a map is averaged over its places, not refused
         assert graph.check(made(), "x.onnx").width == WIDTH
         return
@@ -151,7 +151,7 @@ def test_unknown_layer_gets_the_nearest_names() -> None:
         graph.check(content(), "x.onnx", layers=["midle"])
 
 
-def test_operators_of_the_future_ask_for_an_upgrade() -> None:
+def test_a_newer_operator_set_asks_for_an_upgrade() -> None:
     made = model()
     made.opset_import[0].version = 999
     with pytest.raises(ValueError, match=r"operator set 999 .* pip install --upgrade"):
@@ -165,7 +165,7 @@ def test_file_of_2_gb_is_refused_unread(tmp_path: Path) -> None:
         graph.read(tmp_path / "huge.onnx")
 
 
-def test_missing_or_old_runtime_has_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_old_runtime_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     import onnxruntime
 
     monkeypatch.setattr(onnxruntime, "__version__", "1.9.0")

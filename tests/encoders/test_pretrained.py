@@ -89,12 +89,12 @@ def test_onnx_file_is_wrapped(tmp_path: Path) -> None:
         ("lite0", {"size": 8}, "size must be at least 32"),
     ],
 )
-def test_what_is_no_encoder_gets_a_sentence(encoder: str, wrapping: Any, said: str) -> None:
+def test_an_unknown_encoder_is_a_clear_error(encoder: str, wrapping: Any, said: str) -> None:
     with pytest.raises((ValueError, FileNotFoundError), match=said):
         stock.find(encoder, stock.Wrapping(**wrapping))
 
 
-def test_size_of_a_module_must_be_told() -> None:
+def test_a_torch_module_needs_a_size() -> None:
     with pytest.raises(ValueError, match="size is needed for a torch module"):
         stock.find(Small())
 
@@ -135,7 +135,7 @@ def test_timm_names_and_weights_that_do_not_fit(tmp_path: Path) -> None:
         stock.find("timm:resnet10t", stock.Wrapping(weights=tmp_path / "other.pth"))
 
 
-def test_weights_that_timm_cannot_get_have_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_weights_that_timm_cannot_get_are_a_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     timm()
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

@@ -26,7 +26,7 @@ def test_features_are_the_means_of_the_second_and_third_stage() -> None:
     assert found.features.shape == (7, network.feature_count) == (7, 32 + 64)
 
 
-def test_other_encoders_offer_their_latents() -> None:
+def test_the_features_of_other_encoders_are_their_latents() -> None:
     for network, items in (
         (Autoencoder(2, 3, 4, 3, 32).eval(), PIXELS),
         (FeatureHead(2, 3, 4, 5).eval(), np.ones((4, 5))),
@@ -46,7 +46,7 @@ def test_a_backbone_gives_both_as_arrays() -> None:
 
 
 def trained(network: ResidualNetwork) -> ResidualNetwork:
-    """A network whose batch norms have something to say."""
+    """A network with batch norms that change their input."""
     with torch.no_grad():
         for name, tensor in network.state_dict().items():
             if tensor.is_floating_point() and tensor.ndim == 1:

@@ -214,7 +214,7 @@ def test_nearest_neighbors_are_the_mean_of_the_smallest_distances() -> None:
     )
 
 
-def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
+def test_data_that_cannot_be_evaluated_is_refused_with_a_clear_error(
     backbone: Backbone, train: ImageSet, test: ImageSet
 ) -> None:
     with pytest.raises(ValueError, match="expected_classes is 20, but hues, train has 3 classes"):
@@ -235,7 +235,7 @@ def test_what_cannot_be_evaluated_is_refused_with_a_sentence(
         evaluate(backbone, train, test, exemplars=[5], draws=0)
 
 
-def test_what_is_asked_for_twice_is_measured_once(backbone: Backbone, train: ImageSet, test: ImageSet) -> None:
+def test_a_repeated_request_is_measured_once(backbone: Backbone, train: ImageSet, test: ImageSet) -> None:
     once, twice = (
         evaluate(backbone, train, test, exemplars=[5] * n, scores=["count"] * n, draws=2, controls=False)
         for n in (1, 2)
@@ -244,7 +244,7 @@ def test_what_is_asked_for_twice_is_measured_once(backbone: Backbone, train: Ima
     assert twice.config == once.config
 
 
-def test_the_background_tells_how_empty_the_space_around_an_item_is() -> None:
+def test_the_background_measures_how_sparse_the_space_around_an_item_is() -> None:
     rng = np.random.default_rng(0)
     train, test, background = (rng.normal(size=(n, 6)).astype(np.float32) for n in (12, 5, 80))
     chosen = np.arange(12).reshape(2, 6)

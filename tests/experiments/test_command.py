@@ -53,7 +53,7 @@ def test_status_counts_parts(tmp_path: Path) -> None:
         (["toy", "--data", "x"], "unrecognized arguments"),
     ],
 )
-def test_bad_commands_are_explained(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_commands_are_clear_errors(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         command.main(arguments)
     assert stopped.value.code == 2

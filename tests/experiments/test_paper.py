@@ -13,7 +13,7 @@ def test_classes_average_to_the_published_mean(name: str) -> None:
     assert np.mean(column) == pytest.approx(paper.BASELINE_MEANS[name], abs=6e-4)  # both are rounded
 
 
-def test_ablations_meet_where_they_are_one_training() -> None:
+def test_ablations_agree_where_they_are_the_same_training() -> None:
     for m in (120, 5000):
         assert paper.WEIGHT_ABLATION[20][m] == paper.RADIUS_SWEEP[m][2]
 

@@ -30,7 +30,7 @@ def scene(seed: int = 0) -> NDArray[np.uint8]:
     return photo
 
 
-def test_what_is_marked_is_found_and_the_rest_is_not(backbone: corel.Backbone) -> None:
+def test_the_marked_thing_is_found_and_the_rest_is_not(backbone: corel.Backbone) -> None:
     (found,) = corel.find(scene(), (82, 32, 66, 66), backbone=backbone)
     values = found.at_pixels()
     assert values[60:70, 110:120].min() > 0.05
@@ -123,7 +123,7 @@ def test_a_photograph_above_pillows_own_limit_is_read_without_a_warning(monkeypa
 
 
 @pytest.mark.parametrize("bad", [b"", b"no photograph", np.zeros((2, 3, 4, 5), np.uint8)])
-def test_what_is_no_photograph_has_a_sentence(bad: object, backbone: corel.Backbone) -> None:
+def test_other_input_than_a_photograph_is_a_clear_error(bad: object, backbone: corel.Backbone) -> None:
     with pytest.raises(ValueError, match="photograph"):
         corel.find(bad, (0, 0, 40, 40), backbone=backbone)
 

@@ -12,7 +12,7 @@ from corel.finding._windows import UInt8Array, Windows, default_side, windows_in
 
 
 def numbered(height: int, width: int) -> UInt8Array:
-    """A photograph whose pixels know where they are: row, column and 0."""
+    """A photograph whose pixels are their own row, column and 0."""
     rows, columns = np.mgrid[:height, :width]
     return np.stack([rows % 256, columns % 256, 0 * rows], axis=-1).astype(np.uint8)
 

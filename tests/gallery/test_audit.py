@@ -71,14 +71,14 @@ def test_scores_and_gaps_are_those_of_the_definition(gallery: Gallery, backbone:
     assert [each.position for each in fits] == list(range(1, 33))
 
 
-def test_a_class_of_one_and_a_class_of_equals(tmp_path: Path, backbone: Backbone) -> None:
+def test_audit_of_a_class_of_one_and_of_equal_exemplars(tmp_path: Path, backbone: Backbone) -> None:
     with Gallery.open(tmp_path / "one", backbone, create=True) as opened:
         opened.enroll("one", colored(0, 1, 1))
         (only,) = opened.audit("one").fits
         assert (only.gap, only.odd, only.position) == (0.0, False, 1)
 
 
-def test_copies_are_found_across_classes_and_nothing_else_is() -> None:
+def test_only_copies_are_found_and_across_classes_too() -> None:
     digits = corel.images.open("digits").pixels[:300]
     exemplars = [pictured("digit", i, pixels) for i, pixels in enumerate(digits)]
     rows = np.zeros((310, 2), np.float32)
@@ -108,7 +108,7 @@ def recompressed(pixels: Pixels) -> Pixels:
     return np.asarray(Image.open(file))
 
 
-def test_an_enrollment_of_other_images_is_told_from_one_of_the_same(
+def test_an_enrollment_of_different_images_has_a_small_p_value(
     tmp_path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Gallery.open(tmp_path / "g", backbone, create=True) as opened:

@@ -118,7 +118,7 @@ def test_thumbnails_show_the_enrolled_pixels(path: Path, backbone: Backbone) -> 
     assert np.abs(shown.mean(axis=(0, 1)) - enrolled.mean(axis=(0, 1))).max() < 12  # it is compressed
 
 
-def test_thumbnails_of_ones_own_and_some_exemplars_by_hash(path: Path, backbone: Backbone) -> None:
+def test_own_thumbnails_are_stored_and_exemplars_are_read_by_hash(path: Path, backbone: Backbone) -> None:
     new = colored(0, 2, 77)
     picture = thumbnail(np.zeros((96, 96, 3), np.uint8))
     assert picture is not None

@@ -1,4 +1,4 @@
-"""An explanation says what the score summed, in words and in a picture that contradict neither it nor each other."""
+"""An explanation's words and picture agree with the score and with each other."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_small_classes_are_explained_by_the_p_value_that_decided(tmp_path: Path)
     assert "red: at most 14% of its members fit no better" in str(alone)
 
 
-def test_only_the_expert_reads_of_branches_and_radii(gallery: Gallery) -> None:
+def test_branches_and_radii_appear_only_in_the_expert_picture(gallery: Gallery) -> None:
     found = gallery.explain(colored(0, 1, 9), "red")
     assert not {"branch", "radius"} & words_of(found, expert=False)
     assert {"branch", "radius"} <= words_of(found, expert=True)

@@ -67,7 +67,7 @@ def test_scores_are_those_of_the_bank_of_its_exemplars(path: Path, backbone: Bac
     np.testing.assert_array_equal(found.p_values, bank.p_values(backbone.encode(new)))
 
 
-def test_each_hue_is_recognized_and_a_third_is_none_of_them(path: Path, backbone: Backbone) -> None:
+def test_enrolled_hues_are_recognized_and_a_third_is_a_stranger(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         for hue, name in enumerate(("red", "green")):
             sets = gallery.classify(colored(hue, 50, 4), rate=0.05)
@@ -75,7 +75,7 @@ def test_each_hue_is_recognized_and_a_third_is_none_of_them(path: Path, backbone
         assert np.mean([each == () for each in gallery.classify(colored(2, 50, 5), rate=0.05)]) >= 0.8
 
 
-def test_a_small_class_is_named_where_it_is_meant(tmp_path: Path, backbone: Backbone) -> None:
+def test_a_small_class_is_the_likeliest_for_its_own_images(tmp_path: Path, backbone: Backbone) -> None:
     """Classes are ranked as if all were as large as the largest."""
     with Gallery.open(tmp_path / "uneven", backbone, create=True) as gallery:
         gallery.enroll("red", colored(0, 80, 1))
@@ -110,7 +110,7 @@ def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Pa
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, 5, float("nan")])
-def test_a_rate_that_is_none_is_refused(path: Path, backbone: Backbone, rate: float) -> None:
+def test_an_invalid_rate_is_refused(path: Path, backbone: Backbone, rate: float) -> None:
     with Gallery.open(path, backbone) as gallery:
         with pytest.raises(ValueError, match="strictly between 0 and 1"):
             gallery.classify(colored(0, 1, 3), rate=rate)
@@ -147,7 +147,7 @@ def test_a_label_with_a_slash_enrolls_with_a_dash(tmp_path: Path, backbone: Back
         assert gallery.enroll(None, shirts).added == {"T-shirt-top": 2}
 
 
-def test_forgetting_gives_the_scores_of_a_gallery_that_never_knew(path: Path, backbone: Backbone) -> None:
+def test_forgetting_gives_the_scores_of_a_gallery_without_the_images(path: Path, backbone: Backbone) -> None:
     new = colored(0, 9, 3)
     with Gallery.open(path, backbone) as gallery:
         gallery.score(new)  # what was kept ready must be dropped
@@ -247,7 +247,7 @@ def test_a_gallery_finds_its_backbone_by_path(tmp_path: Path, backbone: Backbone
         Gallery.open(tmp_path / "g", tmp_path / "b.safetensors")
 
 
-def test_bad_input_is_a_sentence_and_changes_nothing(path: Path, backbone: Backbone, tmp_path: Path) -> None:
+def test_bad_input_is_one_sentence_and_changes_nothing(path: Path, backbone: Backbone, tmp_path: Path) -> None:
     before = path.read_bytes()
     (tmp_path / "text.png").write_text("not an image")
     with Gallery.open(path, backbone) as gallery:

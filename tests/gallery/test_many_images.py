@@ -92,7 +92,7 @@ def test_strangers_are_selected_among_many(path: Path, backbone: Backbone) -> No
     )
 
 
-def test_where_nothing_can_be_selected_it_says_how_many_exemplars_would_do(path: Path, backbone: Backbone) -> None:
+def test_an_empty_selection_says_how_many_exemplars_are_needed(path: Path, backbone: Backbone) -> None:
     images = np.concatenate([colored(0, 99, 6), colored(2, 1, 7)])
     with Gallery.open(path, backbone) as gallery:
         assert str(gallery.select(images, fdr=0.01)).startswith("nothing can be selected")

@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("create", [False, True])
-def test_what_is_written_is_read_back(path: Path, create: bool) -> None:
+def test_written_exemplars_are_read_back(path: Path, create: bool) -> None:
     store = Store(path, create=create)
     assert store.reference == REFERENCE
     assert store.counts() == {"cat": 50, "dog": 1}
@@ -54,7 +54,7 @@ def test_what_is_written_is_read_back(path: Path, create: bool) -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from(["add", "remove", "clear"]), st.sampled_from("ab"), st.integers(0, 5))))
-def test_random_changes_leave_what_a_dictionary_would_hold(
+def test_random_changes_agree_with_a_dictionary(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, str, int]]
 ) -> None:
     store = Store(tmp_path_factory.mktemp("gallery") / "g", create=True)
@@ -101,7 +101,7 @@ def test_the_version_changes_with_every_change_and_only_then(path: Path) -> None
     other.close()
 
 
-def test_what_is_forgotten_leaves_the_file(path: Path) -> None:
+def test_forgotten_exemplars_are_overwritten_in_the_file(path: Path) -> None:
     assert b"png 17" in path.read_bytes()
     store = Store(path, create=False)
     store.remove("cat", [f"{17:064x}"])
@@ -151,13 +151,13 @@ def test_a_gallery_that_cannot_be_created_leaves_no_file(tmp_path: Path, there: 
 
 
 @pytest.mark.parametrize("size", [1, 100, 511, 512])
-def test_the_first_bytes_of_a_gallery_are_no_empty_gallery(path: Path, size: int) -> None:
+def test_a_truncated_gallery_is_not_taken_for_an_empty_one(path: Path, size: int) -> None:
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ValueError, match=r"cut short|not a gallery|malformed"):
         Store(path, create=True)
 
 
-def test_two_who_create_at_once_must_agree_on_the_backbone(tmp_path: Path) -> None:
+def test_two_processes_creating_one_gallery_must_use_the_same_backbone(tmp_path: Path) -> None:
     mine, other = Store(tmp_path / "g", create=True), Store(tmp_path / "g", create=True)
     other.add(REFERENCE, [exemplar("cat", 1)])
     with pytest.raises(ValueError, match=r"backbone is b \(ffff\), but .* was made with a \(0123456789ab\)"):
@@ -262,7 +262,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_file_that_is_not_a_whole_gallery_is_refused_with_a_sentence(path: Path, damage: str) -> None:
+def test_a_file_that_is_not_a_whole_gallery_is_refused_with_a_clear_error(path: Path, damage: str) -> None:
     change, sentence = DAMAGE[damage]
     change(path)
 
@@ -321,7 +321,7 @@ def test_a_gallery_that_cannot_be_written_is_read(path: Path, monkeypatch: pytes
     store.close()
 
 
-def test_waiting_for_a_stuck_writer_ends_with_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_stuck_writer_ends_with_a_clear_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_file, "BUSY_SECONDS", 0.05)
     stuck = sqlite3.connect(path, isolation_level=None)
     stuck.execute("BEGIN IMMEDIATE")
@@ -363,7 +363,7 @@ def test_names(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", " ", " cat", "cat\n", "a/b", "..\\b", "\x1b[2J", "a" * 101, "a" * 10_000, "\udcff"]
 )
-def test_names_that_cannot_be(name: str) -> None:
+def test_impossible_names_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="class") as error:
         check_name(name)
     assert len(str(error.value)) < 200

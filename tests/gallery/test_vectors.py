@@ -83,7 +83,7 @@ def test_neighbors_without_an_encoder_see_normalized_vectors(result: Evaluation)
     np.testing.assert_allclose(found, expected_auc(20, scores), atol=1e-2)  # float32 may swap near ties
 
 
-def test_controls_are_named_for_vectors_and_the_problem_is_solved(result: Evaluation) -> None:
+def test_controls_have_names_for_vectors_and_solve_the_problem(result: Evaluation) -> None:
     rows = {row.method: row.mean for row in result.summary() if row.exemplars == 20}
     assert len(rows) == 8
     assert list(rows)[-2:] == [f"5 nearest neighbors, {kind} vectors" for kind in ("standardized", "normalized")]
@@ -93,7 +93,7 @@ def test_controls_are_named_for_vectors_and_the_problem_is_solved(result: Evalua
     assert (result.config["items"], result.config["test_items"]) == ("vectors", 89)
 
 
-def test_the_untrained_encoder_has_the_units_of_the_data_but_no_learned_weight(backbone: Backbone) -> None:
+def test_the_untrained_encoder_is_standardized_but_not_trained(backbone: Backbone) -> None:
     """Without them the feature with the largest numbers decides, and any training looks good beside it."""
     fresh, trained = _initial_network(backbone).state_dict(), backbone.network.state_dict()
     same = {name for name, tensor in fresh.items() if torch.equal(tensor, trained[name])}
@@ -178,7 +178,7 @@ def test_too_few_vectors_are_counted(backbone: Backbone) -> None:
         evaluate(backbone, TRAIN, TEST, exemplars=[30])
 
 
-def test_images_and_vectors_are_not_taken_for_each_other(backbone: Backbone) -> None:
+def test_images_are_refused_as_vectors_and_vectors_as_images(backbone: Backbone) -> None:
     digits = images.open("digits")
     with pytest.raises(
         ValueError, match=r"^train must be vectors of 13 features for this backbone, got images \(.*give the features"
@@ -239,7 +239,7 @@ def test_the_picture_names_the_vectors_that_vote(gallery: Gallery) -> None:
     ],
     ids=["one", "a number", "narrow", "nan", "too large", "images", "pixels"],
 )
-def test_the_gallery_refuses_what_is_no_table_of_its_features(gallery: Gallery, given: Any, sentence: str) -> None:
+def test_the_gallery_refuses_tables_with_other_features(gallery: Gallery, given: Any, sentence: str) -> None:
     before = gallery.classes()
     for act in (lambda: gallery.enroll("new", given), lambda: gallery.score(given)):
         with pytest.raises(ValueError, match=sentence):

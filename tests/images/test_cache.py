@@ -101,7 +101,7 @@ def test_damaged_or_foreign_cache_is_rebuilt(folder: Path, decodings: list[int],
     assert decodings == [7, 7]
 
 
-def test_entry_under_anothers_name_is_not_believed(
+def test_an_entry_copied_to_another_key_is_ignored(
     folder: Path, decodings: list[int], cache: Path, paint: Paint
 ) -> None:
     images.open(folder)
@@ -115,7 +115,7 @@ def test_entry_under_anothers_name_is_not_believed(
     assert decodings == [7, 7, 7]
 
 
-def test_cache_folder_that_cannot_be_made_is_survived(
+def test_images_open_without_a_cache_folder(
     folder: Path, decodings: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -135,6 +135,6 @@ def test_few_images_leave_no_cache(tmp_path: Path, paint: Paint, cache: Path) ->
     assert list(cache.iterdir()) == []
 
 
-def test_no_part_is_left_behind(folder: Path, cache: Path) -> None:
+def test_no_temporary_file_is_left_behind(folder: Path, cache: Path) -> None:
     images.open(folder)
     assert [file.suffix for file in (cache / "images").iterdir()] == [".safetensors"]

@@ -177,7 +177,7 @@ def test_decompression_bomb_is_refused_by_its_header() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"not an image", b"%PDF-1.4", b"<svg/>"])
-def test_what_is_no_image_of_the_formats_read_is_refused(data: bytes) -> None:
+def test_files_of_other_formats_are_refused(data: bytes) -> None:
     with pytest.raises(BROKEN) as caught:
         decode(data, 8)
     assert explain(caught.value).startswith("is no JPEG, PNG, WebP, BMP, TIFF, GIF")
@@ -223,7 +223,7 @@ def test_channels_first_is_the_same_image_as_channels_last() -> None:
     "image",
     [np.full((8, 8), 1.5), np.full((8, 8), -1), np.full((8, 8), 256), np.full((8, 8), np.nan), np.full((8, 8), "a")],
 )
-def test_numbers_that_are_no_pixels_are_refused(image: np.ndarray) -> None:
+def test_values_outside_the_pixel_range_are_refused(image: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"give uint8, or floats in \[0, 1\]"):
         from_array(image, 8)
 

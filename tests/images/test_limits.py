@@ -52,7 +52,9 @@ def test_a_jpeg_of_thousands_of_scans_is_refused(tmp_path: Path) -> None:
     refused(tmp_path / "a.jpg", "more than 100 scans")
 
 
-def test_memory_that_ends_skips_one_image(tmp_path: Path, paint: Paint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_that_needs_too_much_memory_is_skipped(
+    tmp_path: Path, paint: Paint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paint(tmp_path / "a.png", (1, 2, 3), 8)
     paint(tmp_path / "b.png", (1, 2, 3), 9)
     rgb = _convert._rgb
@@ -66,7 +68,7 @@ def test_memory_that_ends_skips_one_image(tmp_path: Path, paint: Paint, monkeypa
     assert [each.reason for each in images.open(tmp_path).skipped] == ["needs more memory than there is"]
 
 
-def test_a_label_does_not_make_names_without_end(tmp_path: Path) -> None:
+def test_a_huge_label_does_not_create_millions_of_names(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, images=np.zeros((2, 4, 4), np.uint8), labels=np.array([0, 300_000_000]))
     refused(path, "labels of .* has the label 300000000; number the classes from 0 up")
@@ -78,7 +80,7 @@ def lying_header(shape: str) -> bytes:
 
 
 @pytest.mark.parametrize("shape", ["(5,)", "(1 << 40,)", "(100000, 100000)", "()", "(-4,)", "(4, (", "((((", "None"])
-def test_a_header_that_lies_gives_a_sentence(tmp_path: Path, shape: str) -> None:
+def test_a_wrong_header_is_a_clear_error(tmp_path: Path, shape: str) -> None:
     (tmp_path / "a.npy").write_bytes(lying_header(shape))
     refused(tmp_path / "a.npy", r"a\.npy is damaged")
     with zipfile.ZipFile(tmp_path / "b.npz", "w") as archive:
@@ -86,7 +88,7 @@ def test_a_header_that_lies_gives_a_sentence(tmp_path: Path, shape: str) -> None
     refused(tmp_path / "b.npz", r"b\.npz is damaged")
 
 
-def test_what_nobody_asks_for_is_not_read(tmp_path: Path) -> None:
+def test_only_the_entries_asked_for_are_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         file = io.BytesIO()
         np.save(file, np.zeros((2, 8, 8), np.uint8))

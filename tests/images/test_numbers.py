@@ -137,7 +137,9 @@ def test_npz_may_name_its_classes_or_have_no_labels(tmp_path: Path) -> None:
         ({"images": COLOR[0, 0]}, r"of shape \[32, 3\]"),
     ],
 )
-def test_npz_that_does_not_fit_is_a_sentence(tmp_path: Path, arrays: dict[str, np.ndarray], message: str) -> None:
+def test_an_npz_file_that_does_not_fit_is_a_clear_error(
+    tmp_path: Path, arrays: dict[str, np.ndarray], message: str
+) -> None:
     save(tmp_path / "a.npz", arrays)
     with pytest.raises(ValueError, match=message):
         images.open(tmp_path / "a.npz")
@@ -145,7 +147,7 @@ def test_npz_that_does_not_fit_is_a_sentence(tmp_path: Path, arrays: dict[str, n
 
 @pytest.mark.parametrize("name", ["a.npy", "a.npz"])
 @pytest.mark.parametrize("data", [b"", b"nothing", b"PK\x03\x04 cut off", b"\x93NUMPY\x01\x00v\x00{"])
-def test_damaged_numpy_file_is_a_sentence(tmp_path: Path, name: str, data: bytes) -> None:
+def test_a_damaged_numpy_file_is_a_clear_error(tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError, match=r"a\.np. is damaged"):
         images.open(tmp_path / name)

@@ -65,7 +65,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("option", "value"), [("split", "training"), ("size", 0)])
-def test_impossible_options_are_sentences(option: str, value: object) -> None:
+def test_impossible_options_are_clear_errors(option: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{option} must be .*{value}"):
         images.open("digits", **{option: value})  # type: ignore[arg-type]
 

@@ -27,17 +27,17 @@ def frames(size: int) -> dict[str, Pixels]:
 
 
 @pytest.mark.parametrize("size", [32, 100, 224])
-def test_frames_without_a_subject_are_none(size: int) -> None:
+def test_blank_flat_and_noise_frames_are_not_photographs(size: int) -> None:
     for name, pixels in frames(size).items():
         assert not photographic(pixels).any(), name
 
 
 @pytest.mark.parametrize("size", [32, 96])
-def test_digits_are_images_of_something(size: int) -> None:
+def test_digits_count_as_photographs(size: int) -> None:
     assert photographic(corel.images.open("digits", size=size).pixels).mean() >= 0.99
 
 
-def test_a_photograph_is_one_at_every_size() -> None:
+def test_a_photograph_is_recognized_at_every_size() -> None:
     from sklearn.datasets import load_sample_images
 
     for photo in load_sample_images().images:
@@ -45,7 +45,7 @@ def test_a_photograph_is_one_at_every_size() -> None:
             assert photographic(np.asarray(Image.fromarray(photo).resize((size, size)))[None]).all()
 
 
-def test_nothing_is_said_of_a_few_pixels() -> None:
+def test_images_of_a_few_pixels_always_pass() -> None:
     assert photographic(np.zeros((3, 16, 16, 3), np.uint8)).all()
     assert photographic(np.zeros((0, 32, 32, 3), np.uint8)).shape == (0,)
 
@@ -56,7 +56,7 @@ def test_large_images_are_averaged_over_areas() -> None:
     np.testing.assert_allclose(measure_traits(pixels).contrast, means.std(axis=(1, 2)), rtol=1e-4)
 
 
-def test_lacks_are_shares_of_the_way_to_a_frame_without_anything() -> None:
+def test_lacks_are_one_for_a_frame_without_any_structure() -> None:
     noise = RNG.integers(0, 256, (50, 32, 32, 3)).astype(np.uint8)
     black = np.maximum(measure_lacks(np.zeros((2, 32, 32, 3), np.uint8)), 0)
     np.testing.assert_array_equal(black, [[1, 1, 1, 0]] * 2)

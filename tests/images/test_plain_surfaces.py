@@ -89,7 +89,7 @@ def test_among_windows_of_the_sky_black_frames_and_noise_stand_out(count: int) -
 
 
 @pytest.mark.parametrize("count", [30, 400])
-def test_what_is_like_an_exemplar_is_not_stopped(count: int) -> None:
+def test_images_like_an_exemplar_are_not_stopped(count: int) -> None:
     exemplars = np.full((count, TRAITS), -0.5, np.float32)
     exemplars[: count // 10] = BLACK
     assert not lack_more(np.array([BLACK], np.float32), exemplars).any()

@@ -106,7 +106,7 @@ def test_paths_of_every_sort(folder: Path, tmp_path: Path) -> None:
         images.find_files([tmp_path / "none*.png"], exist=True)
 
 
-def test_images_of_several_forms_in_a_list_or_an_iterator(folder: Path) -> None:
+def test_images_of_several_types_in_a_list_or_an_iterator(folder: Path) -> None:
     file = folder / "ant" / "0.png"
     with Image.open(file) as opened, file.open("rb") as stored:
         items = [str(file), opened, stored, Image.fromarray(COLOR[1]), file.read_bytes()]

@@ -97,7 +97,7 @@ def test_descent_reaches_eta() -> None:
         ({"zero_bars": "ignore"}, "zero_bars must be .* not 'ignore'"),
     ],
 )
-def test_sentences(arguments: dict[str, Any], sentence: str) -> None:
+def test_error_messages(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         connectivity_loss(gaussian(3, 2), **arguments)
 
@@ -108,11 +108,11 @@ def test_eta_is_any_number_in_every_norm() -> None:
         assert torch.equal(connectivity_loss(points, eta, p), connectivity_loss(points, 1.5, p))  # type: ignore[arg-type]
 
 
-def test_shapes_alone_are_enough_on_the_meta_device() -> None:
+def test_the_meta_device_computes_shapes() -> None:
     assert connectivity_loss(torch.empty(4, 7, 2, device="meta"), branch_reduction="none").shape == (4,)
 
 
-def test_a_batch_of_nothing_and_what_is_no_tensor_are_refused() -> None:
+def test_an_empty_batch_and_other_types_than_tensors_are_refused() -> None:
     with pytest.raises(ValueError, match=r"b ≥ 1 points .* not \[4, 0, 4\]"):
         ConnectivityLoss(branches=4)(torch.zeros(0, 16))
     with pytest.raises(TypeError, match=r"not ndarray: use torch.as_tensor\(latents\)"):

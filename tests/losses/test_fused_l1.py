@@ -152,7 +152,7 @@ class _Passing(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-def test_it_stands_back_where_something_looks_on() -> None:
+def test_the_fast_path_is_not_taken_for_other_input_or_while_torch_is_traced() -> None:
     points = gaussian(5, 2)
     assert direct_l1.applies(points, 1.0)
     assert direct_l1.applies(nn.Parameter(points), 1.0)

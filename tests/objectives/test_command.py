@@ -52,7 +52,7 @@ def test_views_are_learned_with_the_preset(tmp_path: Path) -> None:
     assert Backbone.load(out).objective == "contrastive"
 
 
-def test_what_is_wrong_is_said(tmp_path: Path, rows: NDArray[np.float64]) -> None:
+def test_mistakes_are_clear_errors(tmp_path: Path, rows: NDArray[np.float64]) -> None:
     out = f"--out={tmp_path / 'b.safetensors'}"
     with pytest.raises(ValueError, match="Give either SOURCE"):
         corel_train(out)

@@ -52,7 +52,7 @@ def test_views_follow_the_generator_and_differ_from_one_another() -> None:
     assert 0 <= views.min() <= views.max() <= 1
 
 
-def test_a_view_s_draws_are_its_own() -> None:
+def test_each_view_has_its_own_random_draws() -> None:
     """The same image many times: a view knows nothing of its neighbors, and a fifth of the views are gray."""
     image = torch.rand(1, 3, 16, 16, generator=seeded(9))
     views = random_views(image.expand(2000, -1, -1, -1), image.shape[-1], 0.2, seeded())
@@ -88,7 +88,7 @@ def test_views_have_the_size_that_is_asked_for() -> None:
     assert random_views(torch.rand(2, 1, 16, 16), 8, 0.2, seeded()).shape == (2, 1, 8, 8)
 
 
-def test_turning_the_colors_keeps_their_mean_and_a_third_of_the_circle_moves_them_on() -> None:
+def test_rotating_the_hue_keeps_the_mean_and_a_third_of_the_circle_permutes_the_channels() -> None:
     images = torch.rand(2, 3, 4, 4, generator=seeded(9))
     turned = _turn(images, torch.tensor([2 * math.pi / 3, 1.0]))
     torch.testing.assert_close(turned.mean(dim=1), images.mean(dim=1))
@@ -158,7 +158,7 @@ def test_nt_xent_is_its_definition(temperature: float) -> None:
     assert nt_xent(projected, temperature).item() == pytest.approx(nt_xent_by_loops(projected, temperature), rel=1e-5)
 
 
-def test_nt_xent_knows_its_extremes() -> None:
+def test_nt_xent_has_its_closed_form_at_the_extremes() -> None:
     """Views that agree on b orthogonal directions: log(1 + (2b - 2)·exp(-1/τ)); all the same: log(2b - 1)."""
     agreeing = torch.eye(6).repeat(2, 1)
     assert nt_xent(agreeing, 0.5).item() == pytest.approx(math.log(1 + 10 * math.exp(-2)), rel=1e-5)
@@ -237,7 +237,7 @@ def test_one_cycle_is_torch_s() -> None:
     assert step_size(replace(SMALL, schedule="constant"), 5, 57) == SMALL.learning_rate
 
 
-def test_the_cloud_is_what_the_backbone_remembers() -> None:
+def test_a_backbones_batch_size_is_the_cloud_size() -> None:
     assert train(squares(), replace(SMALL, epochs=1)).batch_size == 8
     with pytest.raises(ValueError, match="cloud_size must be from 2 to the batch size, which is 16, got 17; give both"):
         replace(SMALL, cloud_size=17)

@@ -42,7 +42,7 @@ def test_embeddings_get_as_many_dimensions_as_they_fill() -> None:
     assert by_rank(asked, noise(3000, 60)).rows == "measurements"
 
 
-def test_zero_is_for_features_alone() -> None:
+def test_zero_branches_are_allowed_for_features_only() -> None:
     with pytest.raises(ValueError, match="branches must be at least 1, got 0"):
         TrainConfig(branches=0)
 

@@ -98,7 +98,7 @@ def test_a_score_below_the_threshold_is_a_conformal_rejection(problem: dict[str,
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("background", [False, True])
-def test_batching_and_company_do_not_change_a_bit(dtype: type[np.floating[Any]], background: bool) -> None:
+def test_scores_do_not_depend_on_the_batch_or_other_classes(dtype: type[np.floating[Any]], background: bool) -> None:
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(m, 36)).astype(dtype) for m in (1, 40, 7, 130)]
     z = rng.normal(size=(300, 36)).astype(dtype)
@@ -111,7 +111,7 @@ def test_batching_and_company_do_not_change_a_bit(dtype: type[np.floating[Any]],
         np.testing.assert_array_equal(alone.p_values(z)[:, 0], p_values[:, c])
 
 
-def test_threads_do_not_change_a_bit() -> None:
+def test_scores_do_not_depend_on_the_number_of_threads() -> None:
     rng = np.random.default_rng(0)
     bank = ClassBank.of([rng.normal(size=(50, 16))], branches=4, radius=4.0, background=rng.normal(size=(200, 16)))
     z, threads = rng.normal(size=(2000, 16)), torch.get_num_threads()
@@ -126,7 +126,7 @@ def test_threads_do_not_change_a_bit() -> None:
 
 
 @pytest.mark.parametrize("with_background", [False, True])
-def test_classes_wider_than_what_is_met_at_once(with_background: bool) -> None:
+def test_classes_larger_than_a_block_of_exemplars(with_background: bool) -> None:
     rng = np.random.default_rng(0)
     bags = [rng.integers(-4, 5, (size, 6)) / 4 for size in (700, 0, 3, 1100, 1)]
     settings: dict[str, Any] = {
@@ -194,7 +194,7 @@ def test_contrast_prefers_the_neighbor_that_is_rare_in_the_background() -> None:
     assert rare > common
 
 
-def test_random_ties_are_batched_at_will() -> None:
+def test_random_ties_do_not_depend_on_batching() -> None:
     rng = np.random.default_rng(0)
     bank = ClassBank.of([rng.integers(0, 2, (9, 4)), rng.integers(0, 2, (5, 4))], branches=2, radius=1.0)
     z = rng.integers(0, 2, (20, 4))
@@ -205,7 +205,7 @@ def test_random_ties_are_batched_at_will() -> None:
     assert (at_once <= bank.p_values(z)).all()
 
 
-def test_an_empty_class_accepts_nothing_and_rejects_nothing() -> None:
+def test_an_empty_class_scores_zero_and_has_p_value_one() -> None:
     bank = ClassBank.of([np.zeros((0, 2)), np.zeros((2, 2))], branches=1, radius=1.0)
     np.testing.assert_array_equal(bank.scores([[0.0, 0.0]]), [[0.0, 2.0]])
     np.testing.assert_array_equal(bank.p_values([[5.0, 5.0]]), [[1.0, 1 / 3]])
@@ -213,7 +213,7 @@ def test_an_empty_class_accepts_nothing_and_rejects_nothing() -> None:
 
 
 @pytest.mark.parametrize("with_background", [False, True])
-def test_likeness_does_not_know_how_often_a_class_was_repeated(with_background: bool) -> None:
+def test_repeating_all_exemplars_does_not_change_the_likeness(with_background: bool) -> None:
     """The same exemplars once and three times are one class; where all classes are as large, it is the score."""
     rng = np.random.default_rng(0)
     once, other, z = (rng.normal(size=(rows, 6)) for rows in (10, 30, 20))
@@ -236,7 +236,7 @@ def test_half_precision_tensors_are_scored() -> None:
     assert bank.scores(torch.zeros(1, 2, dtype=torch.bfloat16)).tolist() == [[2.0]]
 
 
-def test_a_bank_keeps_what_it_was_given() -> None:
+def test_a_bank_copies_its_exemplars() -> None:
     exemplars = np.zeros((2, 2), np.float32)
     bank = ClassBank.of([exemplars], branches=1, radius=1.0)
     exemplars += 9
@@ -270,13 +270,13 @@ def test_no_points_give_no_rows() -> None:
         ({"exemplars": np.zeros(4)}, "must be a matrix"),
     ],
 )
-def test_bad_settings_are_refused_with_a_sentence(change: dict[str, Any], sentence: str) -> None:
+def test_bad_settings_are_refused_with_a_clear_error(change: dict[str, Any], sentence: str) -> None:
     good = {"exemplars": np.zeros((2, 4)), "offsets": np.array([0, 2]), "branches": 2, "radius": 1.0}
     with pytest.raises(ValueError, match=sentence):
         ClassBank(**{**good, **change})
 
 
-def test_bad_points_are_refused_with_a_sentence() -> None:
+def test_bad_points_are_refused_with_a_clear_error() -> None:
     bank = ClassBank.of([np.zeros((2, 4))], branches=2, radius=1.0)
     with pytest.raises(ValueError, match="z has 3 columns but the exemplars have 4"):
         bank.scores(np.zeros((1, 3)))

@@ -20,7 +20,7 @@ RATES = (0.1, 0.2, 0.34)
 
 @dataclass(frozen=True)
 class Bag:
-    """Labelled points, any of which may be the image."""
+    """Labeled points, any of which may be the image."""
 
     points: Array
     labels: Array
@@ -151,7 +151,7 @@ def test_large_classes_keep_their_own_p_values() -> None:
     np.testing.assert_array_equal(Calibration.of(bank).pooled(own, bank.likeness(z), 0.05), own)
 
 
-def test_a_random_subset_of_many_exemplars_keeps_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_random_subset_of_many_exemplars_keeps_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Given the rest, the calibrating exemplars and the image are exchangeable: seen over many bags."""
     monkeypatch.setattr(calibration_module, "CALIBRATING", 9)
     rejected, trials = 0, 600
@@ -177,7 +177,7 @@ def test_a_stranger_is_what_lies_below_one_threshold_on_the_best_likeness() -> N
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_few_known_images_are_spared(method: str) -> None:
+def test_the_p_value_is_nearly_exact_for_known_images(method: str) -> None:
     """The p-value is nearly exact: 30 exemplars in each of 5 classes reject 4 to 5% of known images at 5%."""
     rejected = []
     for seed in range(40):

@@ -60,7 +60,7 @@ def test_unit_vectors_are_whole_and_their_products_exact() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_batching_and_company_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch, dtype: type[Any]) -> None:
+def test_scores_do_not_depend_on_the_batch_or_other_classes(monkeypatch: pytest.MonkeyPatch, dtype: type[Any]) -> None:
     bags: list[Any] = [features(m, m, 3.2).astype(dtype) for m in (1, 40, 7, 130)]
     z: Any = features(300, 5).astype(dtype)
     scores, p_values = bank_of(bags).assess(z)
@@ -74,7 +74,7 @@ def test_batching_and_company_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(again.p_values, p_values)
 
 
-def test_threads_do_not_change_a_bit() -> None:
+def test_scores_do_not_depend_on_the_number_of_threads() -> None:
     z, threads, found = features(3000, 6), torch.get_num_threads(), []
     try:
         for count in (1, 2, 5):
@@ -137,7 +137,7 @@ def test_explanations_name_the_exemplars_that_are_like_the_point() -> None:
         assert why.background_rates == pytest.approx([np.mean(cosines(z, BACKGROUND)[t] > limits[t])], abs=0.02)
 
 
-def test_likeness_does_not_know_how_often_a_class_was_repeated() -> None:
+def test_repeating_all_exemplars_does_not_change_the_likeness() -> None:
     once, other, z = features(10, 1), features(30, 2), features(20, 3)
     bank = bank_of([once, np.tile(once, (3, 1)), other, other[:0]])
     likeness = bank.likeness(z)
@@ -147,7 +147,7 @@ def test_likeness_does_not_know_how_often_a_class_was_repeated() -> None:
     np.testing.assert_array_equal(even.likeness(z), even.scores(z))
 
 
-def test_small_and_strange_backgrounds_are_enough() -> None:
+def test_small_and_degenerate_backgrounds_are_enough() -> None:
     z = features(5, 1)
     for background in (BACKGROUND[:1], BACKGROUND[:3], np.zeros((4, FEATURES)), np.c_[np.zeros(9), BACKGROUND[:9, 1:]]):
         bank = ClassBank.of([z[:2]], branches=1, radius=1.0, background=background, method="cosine")
@@ -155,7 +155,7 @@ def test_small_and_strange_backgrounds_are_enough() -> None:
         assert bank.scores(z)[0, 0] > bank.scores(z)[2:, 0].min()
 
 
-def test_bad_settings_are_refused_with_a_sentence() -> None:
+def test_bad_settings_are_refused_with_a_clear_error() -> None:
     with pytest.raises(ValueError, match='is "cosine", which compares with a background; pass background='):
         OneClass(method="cosine").fit(features(3, 1))
     with pytest.raises(ValueError, match="background has no rows"):

@@ -53,7 +53,7 @@ def test_bursts_of_known_images_keep_the_rate_too(copies: int) -> None:
 @pytest.mark.parametrize(
     ("images", "fdr", "calibrating", "least"), [(10_000, 0.1, 120, 827), (1, 0.5, 1, 1), (10, 0.1, 99, 1)]
 )
-def test_how_many_images_it_takes(images: int, fdr: float, calibrating: int, least: int) -> None:
+def test_how_many_images_a_selection_needs(images: int, fdr: float, calibrating: int, least: int) -> None:
     assert least_discoveries(images, fdr, calibrating) == least
     lowest = np.full(images, 1.0)
     lowest[:least] = 1 / (calibrating + 1)
@@ -62,7 +62,7 @@ def test_how_many_images_it_takes(images: int, fdr: float, calibrating: int, lea
     assert not discoveries(lowest, fdr).any()
 
 
-def test_no_images_and_no_rate() -> None:
+def test_no_images_and_invalid_rates() -> None:
     assert discoveries([], 0.1).tolist() == []
     with pytest.raises(ValueError, match="fdr must lie strictly between 0 and 1"):
         discoveries([0.5], 1.0)

@@ -85,7 +85,7 @@ def test_adding_and_forgetting_equal_fitting_on_what_is_left(steps: list[Step], 
     assert model.offset_ == fresh.offset_
 
 
-def test_forget_takes_positions_of_before_the_call() -> None:
+def test_forget_takes_positions_as_they_were_before_the_call() -> None:
     model = OneClass().fit(np.arange(4.0)[:, None]).forget([0, 2])
     assert model.exemplars_[:, 0].tolist() == [1.0, 3.0]
     with pytest.raises(IndexError, match="integers from 0 to 1"):

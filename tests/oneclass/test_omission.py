@@ -30,7 +30,7 @@ def everything(bank: ClassBank, z: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_omitted_rows_are_as_if_they_had_never_been(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_omitting_rows_equals_a_background_without_them(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     branches = 1 if method == "cosine" else 2
     settings = {"branches": branches, "radius": 2.0, "method": method}
     bank = ClassBank.of(BAGS, **settings, background=BACKGROUND, omitted=np.arange(9))

@@ -67,7 +67,7 @@ def test_the_limit_is_the_largest_that_keeps_the_confidence() -> None:
     assert [round(strict_limit(0.05, 0.95, n) * (n + 1)) for n in (59, 92, 93)] == [1, 1, 2]
 
 
-def test_five_percent_needs_59_and_fewer_are_refused_with_that_sentence() -> None:
+def test_five_percent_needs_59_exemplars_and_the_error_says_so() -> None:
     assert least_calibrating(0.05, 0.95) == 59
     assert calibrating_size(60, 0.05, 0.95) == 59
     assert calibrating_size(1000, 0.05, 0.95) == 500
@@ -93,7 +93,7 @@ def test_a_split_does_not_depend_on_the_order_of_enrollment() -> None:
     assert not np.array_equal(one.calibration, Split.of(bank_of(points), seed=1).calibration)
 
 
-def test_an_exemplar_more_moves_at_most_one_from_side_to_side() -> None:
+def test_one_more_exemplar_changes_the_scoring_side_by_at_most_one() -> None:
     points = continuous(np.random.default_rng(1), 31)
     before, after = (Split.of(bank_of(points[:m])).bank.exemplars for m in (30, 31))
     assert len({row.tobytes() for row in before} ^ {row.tobytes() for row in after}) <= 1

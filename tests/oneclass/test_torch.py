@@ -47,6 +47,6 @@ def test_an_accelerator_that_holds_the_points_scores_them() -> None:
     assert computing_device([[0.0]]) is None
 
 
-def test_gradients_are_left_behind() -> None:
+def test_points_with_gradients_are_scored() -> None:
     bank = ClassBank.of([np.zeros((1, 2), np.float32)], branches=1, radius=1.0)
     assert bank.scores(torch.zeros(3, 2, requires_grad=True)).tolist() == [[1.0]] * 3

@@ -32,7 +32,7 @@ def test_a_bad_distance_is_named() -> None:
         death_times(distances=distances)
 
 
-def test_the_diagonal_is_not_looked_at() -> None:
+def test_the_diagonal_is_ignored() -> None:
     distances = torch.tensor([[math.inf, 1.0, 4.0], [1.0, -7.0, 3.0], [4.0, 3.0, math.nan]])
     assert merge_edges(distances=distances).tolist() == [[0, 1], [1, 2]]
     assert death_times(distances=distances).tolist() == [1.0, 3.0]
@@ -65,13 +65,15 @@ def test_a_length_that_overflows_is_refused_in_every_norm(p: float) -> None:
 
 @pytest.mark.parametrize("find", [merge_edges, lambda points, p: ops._by_torch(points[None], p)[0]])
 @pytest.mark.parametrize("p", [1.0, 1.5])
-def test_an_overflow_of_what_merges_nothing_does_not_matter(find: Callable[[Tensor, float], Tensor], p: float) -> None:
+def test_an_overflow_of_an_edge_that_merges_nothing_is_allowed(
+    find: Callable[[Tensor, float], Tensor], p: float
+) -> None:
     corner = torch.tensor([[0.0, 0], [3e38, 0], [3e38, 3e38]])
     assert find(corner, p).tolist() == [[0, 1], [1, 2]]
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.nan, math.inf, -math.inf])
-def test_what_is_not_finite_is_found_among_many_clouds(value: float) -> None:
+def test_a_value_that_is_not_finite_is_found_among_many_clouds(value: float) -> None:
     points = gaussian(40, 7, 3, dtype=torch.float32)
     points[21, 5, 1] = value
     with pytest.raises(ValueError, match="cloud 21, point 5 has"):
@@ -107,7 +109,7 @@ def test_an_overflow_is_found_among_many_clouds() -> None:
         ({"distances": torch.tensor([[0.0, 1.0], [2.0, 0.0]])}, ValueError, r"not symmetric: pass \(d \+ d.mT\) / 2"),
     ],
 )
-def test_sentences(arguments: dict[str, Any], error: type[Exception], sentence: str) -> None:
+def test_error_messages(arguments: dict[str, Any], error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         merge_edges(**arguments)
 
@@ -149,7 +151,7 @@ def test_a_negative_zero_is_a_zero() -> None:
     assert merge_edges(distances=distances).tolist() == [[0, 3], [0, 1], [1, 2]]
 
 
-def test_every_matrix_is_symmetric_by_its_own_measure() -> None:
+def test_symmetry_is_checked_relative_to_each_matrix() -> None:
     skew = torch.tensor([[[0.0, 1], [50, 0]], [[0, 1e6], [1e6, 0]]])
     with pytest.raises(ValueError, match="not symmetric"):
         merge_edges(distances=skew)
@@ -168,7 +170,7 @@ def test_sparse_tensors_are_refused() -> None:
         death_times(distances=torch.eye(3).to_sparse())
 
 
-def test_what_rounding_leaves_below_zero_is_zero() -> None:
+def test_distances_rounded_to_below_zero_count_as_zero() -> None:
     """One less cosines, of which two are equal, has entries a little below zero."""
     distances = torch.tensor([[0.0, -1e-7, 1], [-1e-7, 0, 1], [1, 1, 0]])
     assert merge_edges(distances=distances).tolist() == [[0, 1], [0, 2]]
@@ -176,7 +178,7 @@ def test_what_rounding_leaves_below_zero_is_zero() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "ratio"), [(torch.float32, 1e-37), (torch.float64, 1e-300)])
-def test_squares_tell_gaps_apart_in_the_range_that_is_promised(dtype: torch.dtype, ratio: float) -> None:
+def test_squared_gaps_stay_distinct_within_the_documented_range(dtype: torch.dtype, ratio: float) -> None:
     largest = 1e36 if dtype == torch.float32 else 1e150
     gap = largest * ratio
     points = torch.tensor([[0.0, 0.0], [gap, 0.0], [3 * gap, 0.0], [largest, 0.0]], dtype=dtype)

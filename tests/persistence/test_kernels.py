@@ -129,13 +129,13 @@ def test_many_clouds_are_as_each_by_itself(n: int, b: int) -> None:
 
 @pytest.mark.parametrize("dimension", [1, 3, 33])
 @pytest.mark.parametrize("b", [2, 16, 17, 18, 32, 33, 34, 65])
-def test_lanes_give_what_one_point_at_a_time_gives(b: int, dimension: int) -> None:
+def test_lanes_equal_the_kernel_without_lanes(b: int, dimension: int) -> None:
     for cloud in (gaussian(1, b, dimension), gaussian(1, b, dimension).round()):
         expected = merge_edges(cloud.float().double())  # which is not for lanes; nor is rounding at issue here
         assert torch.equal(merge_edges(cloud.float()), expected)
 
 
-def test_an_array_in_another_order_is_left_to_the_other_kernel() -> None:
+def test_an_array_in_another_memory_order_goes_to_the_plain_kernel() -> None:
     points = gaussian(LANES, 9, 3, dtype=torch.float32).numpy()
     edges, _, _ = prim.merge_edges(np.asfortranarray(points), 1.0)
     np.testing.assert_array_equal(edges, prim.merge_edges(points, 1.0)[0])

@@ -32,13 +32,13 @@ def no_pool_yet() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_pool_yet")
-def test_little_work_makes_no_pool() -> None:
+def test_little_work_starts_no_thread_pool() -> None:
     merge_edges(gaussian(16, 100, 10, dtype=torch.float32))
     assert pools() == 0
 
 
 @pytest.mark.usefixtures("no_pool_yet")
-def test_what_is_not_finite_is_counted_through_the_threads() -> None:
+def test_a_value_that_is_not_finite_is_located_across_threads() -> None:
     points = gaussian(80, 150, 10, dtype=torch.float32)  # forty clouds a thread, thirty-two of them at once
     points[57, 3, 2] = torch.inf
     with pytest.raises(ValueError, match="cloud 57, point 3 has"):
@@ -112,14 +112,14 @@ assert corel.merge_edges(points).shape == (4, 39, 2)
 """
 
 
-def test_a_cache_folder_that_cannot_be_written_is_survived(tmp_path: Path) -> None:
+def test_kernels_run_without_a_writable_cache_folder(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder is expected")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(blocked / "cache")}
     subprocess.run([sys.executable, "-c", SCRIPT], env=environment, check=True)
 
 
-def test_a_disk_that_fills_while_the_cache_is_written_is_survived(tmp_path: Path) -> None:
+def test_kernels_run_if_the_disk_fills_while_the_cache_is_written(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -142,7 +142,7 @@ def double(x):
 
 
 @pytest.mark.parametrize(("suffix", "share"), [("nbi", 0), ("nbc", 0.5)])
-def test_a_truncated_cache_is_survived(tmp_path: Path, suffix: str, share: float) -> None:
+def test_kernels_run_with_a_truncated_cache(tmp_path: Path, suffix: str, share: float) -> None:
     """The index (nbi) is empty or the machine code (nbc) ends early, as after a crash while they were copied."""
     (tmp_path / "doubling.py").write_text(KERNEL)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}

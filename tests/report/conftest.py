@@ -1,4 +1,4 @@
-"""A small training and evaluation of classes whose names mean mischief, and the page written of them."""
+"""A small training and evaluation of classes with hostile names, and the page written about them."""
 
 from __future__ import annotations
 

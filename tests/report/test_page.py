@@ -26,7 +26,7 @@ def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-def test_every_section_is_there_in_one_file_that_asks_for_nothing(page: Path) -> None:
+def test_the_page_has_every_section_and_loads_nothing_else(page: Path) -> None:
     html = text_of(page)
     assert html.count("<section ") == SECTIONS
     assert "Left out" not in html
@@ -61,11 +61,11 @@ def test_the_table_holds_the_evaluations_numbers_and_marks_the_highest(page: Pat
     assert strong == [(best.method, "20")]
 
 
-def test_below_the_table_stands_what_the_highest_says(page: Path, case: Case) -> None:
+def test_the_remark_below_the_table_is_about_the_highest_mean(page: Path, case: Case) -> None:
     assert f'<p class="remark">{remark(case.evaluation)}</p>' in unescape(text_of(page))
 
 
-def test_what_is_shown_is_said_to_be_of_the_encoder_reported_on(page: Path) -> None:
+def test_captions_name_the_encoder_reported_on(page: Path) -> None:
     assert "Measured on the latents that are called “trained” above." in text_of(page)
     assert "Thin gray lines are the single classes behind the mean of “trained”" in text_of(page)
 
@@ -81,7 +81,7 @@ def test_branches_count_from_0_and_epochs_are_whole(case: Case) -> None:
         assert all(tick % 1 == 0 for tick in panel.figure.axes[0].get_xticks())
 
 
-def test_no_hill_is_cut_off_though_most_branches_lie_elsewhere() -> None:
+def test_the_axis_holds_the_distribution_of_every_branch() -> None:
     values = np.random.default_rng(0).lognormal(0, 0.3, (32, 2000)).astype(np.float32)
     values[3] *= 50
     values[4, :5] = 0
@@ -102,7 +102,7 @@ def test_figures_lie_beside_the_page_as_files(page: Path) -> None:
             assert picture.width > 500
 
 
-def test_what_is_missing_is_left_out_and_named(case: Case, tmp_path: Path) -> None:
+def test_missing_sections_are_left_out_and_named(case: Case, tmp_path: Path) -> None:
     bare = replace(case.backbone, metadata={})
     html = text_of(write_report(tmp_path / "deep" / "bare.html", bare, progress=False))
     (line,) = re.findall(r"Left out for want of data: ([^.]*)\.", html)
@@ -127,7 +127,7 @@ def test_fewer_images_than_a_batch_leave_the_topology_out(case: Case, tmp_path: 
 
 
 @pytest.mark.parametrize("config", [{"setting of a later version": 1}, {"epochs": -1}, "text"])
-def test_a_configuration_that_is_not_ours_has_no_beginning(case: Case, config: object) -> None:
+def test_an_unknown_configuration_has_no_first_latents(case: Case, config: object) -> None:
     foreign = replace(case.backbone, metadata={"config": config})
     assert [cloud.name for cloud in _topology.clouds(Material({"it": foreign}), case.enrolled)] == ["after training"]
 

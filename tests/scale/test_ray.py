@@ -1,4 +1,4 @@
-"""On a real cluster of two workers: nothing lost, nothing twice, whatever is killed; the rows of one process."""
+"""A real cluster of two workers gives the rows of one process; kills lose and repeat nothing."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_backbone_is_wrapped_and_evaluated_on_a_cluster(ray: Any, tmp_path: Pa
     assert said[0] == said[1]
 
 
-def test_mistakes_are_said_before_a_cluster_starts(gallery: Path, photos: Path, tmp_path: Path) -> None:
+def test_mistakes_are_reported_before_a_cluster_starts(gallery: Path, photos: Path, tmp_path: Path) -> None:
     for options, said in (
         (["--workers", "2"], "--workers is for --engine ray"),
         (["--engine", "ray"], "name it with --out"),

@@ -1,4 +1,4 @@
-"""Servers and a client for tests; the client is the standard library's, so that nothing is mended on the way."""
+"""Servers and a client for tests; the client is the standard library's, which sends exactly what it is given."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_an_origin_is_written_as_browsers_write_it(url: str, origin: str) -> Non
     assert origin_of(url) == origin
 
 
-def test_the_way_in_for_browsers(gallery: Path, start: Callable[..., Server]) -> None:
+def test_browsers_log_in_with_the_token(gallery: Path, start: Callable[..., Server]) -> None:
     server = start(gallery, token=TOKEN)
     stranger = Server(server.port, server.pid, server.log)
     origin = {"Origin": server.url}

@@ -139,13 +139,13 @@ def test_ten_thousand_tiny_files_are_too_many(server: Server) -> None:
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
-def test_a_class_has_no_such_name(small: Server, name: str) -> None:
+def test_impossible_class_names_are_refused(small: Server, name: str) -> None:
     answer = small.enroll(name, [picture("red", 1)])
     assert answer.status == 422
     assert small.send("PATCH", "/v1/classes?name=red", {"name": name}).status == 422
 
 
-def test_names_of_files_are_texts(server: Server) -> None:
+def test_file_names_are_shown_as_text(server: Server) -> None:
     given = ["../../etc/passwd", "<img src=x onerror=alert(1)>.png", "a\tb\x00c\x1b[31m.png", "x" * 900, "päth/ü.png"]
     content = [picture("green", 40 + i)[1] for i in range(len(given))]
     answer = server.enroll("texts", list(zip(given, content, strict=True)))
@@ -230,7 +230,7 @@ def test_an_endless_body_is_cut_off_while_it_streams(small: Server) -> None:
     assert json.loads(received.split(b"\r\n\r\n", 1)[1])["reason"] == "body-bytes"
 
 
-def test_a_client_that_vanishes_holds_up_nobody(small: Server) -> None:
+def test_a_client_that_disconnects_does_not_block_others(small: Server) -> None:
     body, headers = multipart(*pictures("red", 8))
     head = f"POST {SCORE} HTTP/1.1\r\nHost: 127.0.0.1:{small.port}\r\nContent-Length: {len(body)}\r\n"
     head += f"Content-Type: {headers['Content-Type']}\r\n\r\n"
@@ -248,7 +248,7 @@ def test_a_body_left_unread_does_not_reach_the_next_request(small: Server) -> No
     assert small.classes()["red"] == 30
 
 
-def test_images_of_a_foreign_kind_are_not_opened(small: Server) -> None:
+def test_formats_that_run_other_programs_are_not_opened(small: Server) -> None:
     """Formats that hand a file to other programs, such as EPS to Ghostscript, are not even tried."""
     eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n"
     assert small.post(SCORE, [("a.eps", eps)]).status == 422

@@ -267,7 +267,7 @@ def test_a_class_is_shown_before_its_exemplars_are_compared(tab: Page, server: S
     forget(tab, server, "jade")
 
 
-def test_pictures_that_are_left_behind_are_not_waited_for(tab: Page, server: Server) -> None:
+def test_thumbnails_scrolled_out_of_view_are_not_waited_for(tab: Page, server: Server) -> None:
     held: list[Route] = []
     tab.route("**/v1/thumbnails*", lambda route: held.append(route))
     tab.reload()
@@ -279,7 +279,7 @@ def test_pictures_that_are_left_behind_are_not_waited_for(tab: Page, server: Ser
     expect(tab.locator(".card img").first).not_to_have_js_property("naturalWidth", 0, timeout=SLOW)
 
 
-def test_what_changed_meanwhile_is_decided_anew(tab: Page, server: Server) -> None:
+def test_verdicts_are_updated_after_a_change_of_the_gallery(tab: Page, server: Server) -> None:
     recognize(tab, [picture("blue", 1300)])
     assert verdicts(tab) == ["stranger"]
     tab.get_by_role("link", name="Classes").click()
@@ -383,9 +383,7 @@ def test_the_api_is_shown_by_a_page_of_ours(tab: Page, server: Server) -> None:
     expect(tab.get_by_role("heading", name="POST /v1/score")).to_be_visible(timeout=SLOW)
 
 
-def test_a_gallery_that_is_only_read_offers_no_change(
-    browser: Browser, gallery: Path, start: Callable[..., Server]
-) -> None:
+def test_a_read_only_gallery_offers_no_changes(browser: Browser, gallery: Path, start: Callable[..., Server]) -> None:
     server = start(gallery, read_only=True)
     for page in opened(browser, server, DESKTOP, "light"):
         expect(page.get_by_text("(read-only)")).to_be_visible()

@@ -29,7 +29,7 @@ KILLS = 60 if LONG else 6
 CLIENTS, REQUESTS = 32, 40 if LONG else 4
 
 
-def test_a_server_that_is_told_to_stop_finishes_what_runs_and_takes_on_nothing(gallery: Path, start: Start) -> None:
+def test_a_stopping_server_finishes_running_requests_and_refuses_new_ones(gallery: Path, start: Start) -> None:
     server = start(gallery)
     body, kind = form(pictures("blue", 8))
     head = f"POST /v1/exemplars?name=blue HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: {kind}\r\n"
@@ -50,7 +50,7 @@ def test_a_server_that_is_told_to_stop_finishes_what_runs_and_takes_on_nothing(g
         assert opened.classes()["blue"] == 8
 
 
-def test_a_request_that_never_ends_does_not_keep_the_server(gallery: Path, start: Start) -> None:
+def test_a_request_that_never_ends_does_not_block_the_shutdown(gallery: Path, start: Start) -> None:
     server = start(gallery, limits={"drain_seconds": 0.5})
     head = f"POST /v1/score HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: 1000\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
@@ -60,7 +60,7 @@ def test_a_request_that_never_ends_does_not_keep_the_server(gallery: Path, start
         assert server.kill(0) == 0
 
 
-def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, start: Start) -> None:
+def test_a_gallery_that_cannot_be_served_is_one_sentence(tmp_path: Path, start: Start) -> None:
     bad = tmp_path / "bad.gallery"
     bad.write_text("not a gallery")
     with pytest.raises(ValueError, match="is not a gallery"):

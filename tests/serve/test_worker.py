@@ -27,7 +27,7 @@ class Recorder:
         return [[2 * number for number in group] for group in groups]
 
 
-def test_what_gathers_while_a_batch_runs_is_the_next_batch() -> None:
+def test_requests_that_arrive_while_a_batch_runs_are_the_next_batch() -> None:
     async def run() -> list[list[int]]:
         tasks = [asyncio.ensure_future(worker.batch([0]))]
         await asyncio.sleep(0.2)  # the first is taken, and waits
@@ -64,7 +64,7 @@ def test_a_batch_has_a_size_and_calls_run_alone() -> None:
     worker.stop(10)
 
 
-def test_one_requests_fault_is_not_the_others() -> None:
+def test_an_error_in_one_request_does_not_fail_the_others() -> None:
     async def run() -> list[list[int] | BaseException]:
         tasks = [asyncio.ensure_future(worker.batch([0]))]
         await asyncio.sleep(0.2)
@@ -82,7 +82,7 @@ def test_one_requests_fault_is_not_the_others() -> None:
     worker.stop(10)
 
 
-def test_a_line_that_is_too_long_is_refused() -> None:
+def test_requests_beyond_the_queue_limit_are_refused() -> None:
     async def run() -> None:
         waiting = [asyncio.ensure_future(worker.batch([0]))]
         await asyncio.sleep(0.2)

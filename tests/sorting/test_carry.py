@@ -117,7 +117,7 @@ def test_nothing_is_overwritten_if_a_name_is_taken_meanwhile(place: Path) -> Non
     assert contents(place / "photos") == ["one a.png"]
 
 
-def test_undo_leaves_what_changed_and_says_so(place: Path) -> None:
+def test_undo_leaves_changed_files_and_reports_them(place: Path) -> None:
     run(place, How.MOVE)
     (place / "sorted" / "cat" / "a.png").write_text("edited by the user")
     (place / "photos" / "one" / "b.png").write_text("a new file of this name")
@@ -136,12 +136,12 @@ def test_the_last_copy_is_not_removed(place: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["..", ".", "stranger", "Unsure", "not a photograph", ".hidden", LIST])
-def test_a_class_cannot_be_a_folder_of_another_meaning(name: str, tmp_path: Path) -> None:
+def test_a_class_cannot_use_a_reserved_folder_name(name: str, tmp_path: Path) -> None:
     assert (tmp_path / folder_name(name)).resolve() == tmp_path / f"class {name}"
 
 
 @pytest.mark.parametrize("content", ["not json\n", "no line", '{"a": 1}\n', "[1]\n", '"text"\n'])
-def test_a_file_that_is_no_list_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_undo_list_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "list").write_text(content)
     with pytest.raises(ValueError, match=r"name (another|the one)"):
         undo(tmp_path / "list")
@@ -163,7 +163,7 @@ def paths(records: Sequence[Record]) -> list[str]:
     return [each.target for each in records]
 
 
-def test_a_line_that_a_kill_cut_off_is_dropped(place: Path) -> None:
+def test_a_line_cut_off_by_a_kill_is_dropped(place: Path) -> None:
     records = planned(place, How.COPY)
     undo_list = place / "sorted" / LIST
     write_records(undo_list, records[:1])

@@ -144,7 +144,7 @@ def test_equation_5(cloud: Cloud, b: int, eta_over_beta: float) -> None:
         assert not theory.is_separated(cloud, eta)
 
 
-def test_equation_5_has_cases_to_speak_about() -> None:
+def test_equation_5_applies_to_some_cases() -> None:
     """Nine integers on a line: from η = 3 on the bound is below 9, so the property above is not empty."""
     line = np.arange(9.0)[:, None]
     alpha, beta = extremes_over_batches(line, 2)
@@ -224,7 +224,7 @@ def test_diagnosis_of_a_simplex_is_known_in_closed_form() -> None:
         assert consequences.separation_sample_size > 9
 
 
-def test_diagnosis_of_one_batch_of_everything_is_single_linkage() -> None:
+def test_diagnosis_of_one_batch_of_all_points_is_single_linkage() -> None:
     latents = np.random.default_rng(3).normal(size=(20, 6))
     found = theory.diagnose(latents, eta=1.0, branches=2, batch_size=20, batches=1)
     for branch, cloud in enumerate((latents[:, :3], latents[:, 3:])):
@@ -264,7 +264,7 @@ def test_the_bounds_of_all_points_hold_their_exact_interval() -> None:
     assert theory.diagnose(latents, batch_size=6, batches=5, sample_size=10).sets == 0
 
 
-def test_the_table_promises_nothing_and_says_what_is_vacuous() -> None:
+def test_the_table_makes_no_promise_and_marks_vacuous_bounds() -> None:
     latents = np.random.default_rng(0).normal(size=(200, 40))
     table = str(theory.diagnose(latents, branches=4, batch_size=50, batches=5, sample_size=60))
     assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdigit()] == list("0123") * 2
@@ -284,8 +284,8 @@ def test_the_table_shows_latents_of_any_scale_in_columns(scale: float) -> None:
     assert all(0.9 < float(row.split()[5]) / found.mean[k, 1] < 1.1 for k, row in enumerate(rows))
 
 
-def test_the_table_says_where_a_bound_bites() -> None:
-    """On the unit interval nine points cannot keep a distance of 2, and Eq. 5 knows."""
+def test_the_table_says_where_a_bound_applies() -> None:
+    """On the unit interval nine points cannot keep a distance of 2, and Eq. 5 says so."""
     latents = np.random.default_rng(0).uniform(size=(50, 1))
     table = str(theory.diagnose(latents, eta=2.0, batch_size=5, batches=5, sample_size=9))
     assert "to bound all batches: bites in 1 of 1 branches" in table
@@ -321,6 +321,6 @@ def test_the_table_says_where_a_bound_bites() -> None:
         (lambda: theory.annulus_entropy_bound(1.0, 2.0, 1.0, 2.5), "a whole number from 1 on, not 2.5"),  # type: ignore[arg-type]
     ],
 )
-def test_errors_say_what_is_wrong(call: object, message: str) -> None:
+def test_bad_arguments_are_clear_errors(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""The tool that follows images: functions that have one in their hands are on the road, others are not."""
+"""The tool that follows images: functions that take or return one are on the road, others are not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def settings(rate, weights): return rate
 """
 
 
-def test_what_takes_or_returns_an_image_is_on_the_road(tmp_path: Path) -> None:
+def test_functions_that_take_or_return_an_image_are_on_the_road(tmp_path: Path) -> None:
     package, files = tmp_path / "package", [tmp_path / f"{i}.png" for i in range(3)]
     package.mkdir()
     for file in files:

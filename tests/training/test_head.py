@@ -55,7 +55,7 @@ def pixels(count: int) -> Any:
     return RNG.integers(0, 256, (count, SIZE, SIZE, 3)).astype(np.uint8)
 
 
-def test_graph_computes_what_the_head_was_trained_to(plain: Backbone, headed: Backbone) -> None:
+def test_the_graph_computes_the_trained_head(plain: Backbone, headed: Backbone) -> None:
     assert isinstance(plain.network, Pretrained)
     alone = corel.train(plain.network.unwhitened(plain.background), CONFIG, progress=False)
     images = pixels(9)

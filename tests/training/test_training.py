@@ -125,7 +125,7 @@ def test_presets() -> None:
         {"temperature": 0.0}, {"view_area": 0.0}, {"view_area": 1.1}, {"view_size": 4}, {"projection": -1},
     ],
 )  # fmt: skip
-def test_senseless_parameters_are_refused(wrong: dict[str, Any]) -> None:
+def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         TrainConfig(**wrong)
 
@@ -200,7 +200,7 @@ def _edit_checkpoint(path: Path, **state: object) -> None:
         ({"drop": "optimizer.0.exp_avg"}, "a moment of Adam is missing"),
     ],
 )
-def test_a_checkpoint_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, object], sentence: str) -> None:
+def test_an_impossible_checkpoint_is_refused(tmp_path: Path, change: dict[str, object], sentence: str) -> None:
     train(images(), SMALL, run_dir=tmp_path)
     _edit_checkpoint(tmp_path / "checkpoint.safetensors", **change)
     with pytest.raises(ValueError, match=rf"checkpoint\.safetensors is damaged or was edited: .*{sentence}.*--run DIR"):
@@ -217,7 +217,7 @@ def test_one_flipped_bit_in_a_checkpoint_is_noticed(tmp_path: Path) -> None:
         train(images(), replace(SMALL, epochs=3), run_dir=tmp_path)
 
 
-def test_a_checkpoint_from_before_there_were_checksums_continues(tmp_path: Path) -> None:
+def test_a_checkpoint_without_checksums_continues(tmp_path: Path) -> None:
     for name in ("a", "b"):
         train(images(), SMALL, run_dir=tmp_path / name)
     _edit_checkpoint(tmp_path / "a" / "checkpoint.safetensors")
@@ -244,7 +244,7 @@ train(images(), LONG, run_dir=sys.argv[1], checkpoint_minutes=0)
 
 
 def start_and_signal(run: Path, number: signal.Signals, *, after_step: int) -> tuple[int, str]:
-    """Start a training in another process and send it a signal at a moment of no one's choosing."""
+    """Start a training in another process and send it a signal at a random moment."""
     process = subprocess.Popen([sys.executable, "-c", ENDLESS, str(run)], stderr=subprocess.PIPE, text=True)
     while not (run / "checkpoint.safetensors").exists() or saved_step(run) < after_step:
         assert process.poll() is None, process.communicate()[1]

@@ -1,4 +1,4 @@
-"""The test of drift keeps its promise on exchangeable streams of any kind, and a fixed bag would not."""
+"""The drift test keeps its false-alarm rate on exchangeable streams of any kind; with a fixed bag it would not."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_p_values_are_uniform_and_independent(draw: Draw, calibrating: int) -> N
 
 
 @pytest.mark.parametrize("draw", DRAWS)
-def test_false_alarms_are_rare_ever(draw: Draw) -> None:
+def test_false_alarms_are_rare_over_whole_streams(draw: Draw) -> None:
     random, level, streams = np.random.default_rng(1), 0.1, 80
     alarms = sum(stream(draw(random, 330), 30, seed, 1 / level).alarmed for seed in range(streams))
     assert alarms <= level * streams + 3 * math.sqrt(streams * level * (1 - level))
@@ -92,7 +92,7 @@ def capitals(p_values: Doubles) -> Doubles:
     return largest
 
 
-def test_the_promise_over_many_long_streams_and_the_fixed_bag_that_breaks_it() -> None:
+def test_false_alarms_over_many_long_streams_and_with_a_fixed_bag() -> None:
     random = np.random.default_rng(2)
     online = random.random((2000, 1500))  # what p-values are by the test above
     assert np.mean(capitals(online) >= math.log(100)) <= 0.01 + 3 * math.sqrt(0.01 / 2000)
@@ -103,7 +103,7 @@ def test_the_promise_over_many_long_streams_and_the_fixed_bag_that_breaks_it() -
     assert np.mean(capitals(np.clip(fixed, 1e-9, 1 - 1e-9)) >= math.log(100)) > 0.25
 
 
-def test_the_bets_here_are_those_of_the_library() -> None:
+def test_the_bets_of_this_file_equal_the_librarys() -> None:
     scores = np.random.default_rng(3).standard_normal(120)
     test = DriftTest(scores[:20], 0)
     p_values, logs = [], [0.0]
@@ -123,7 +123,7 @@ def test_every_bet_is_fair(bet: int) -> None:
     assert 0.995 < mean <= 1
 
 
-def test_some_capital_always_waits() -> None:
+def test_part_of_the_capital_waits_even_after_a_billion_images() -> None:
     assert waiting(0) == 1
     assert 0.04 < waiting(10**9) < 0.05
 
@@ -139,7 +139,7 @@ def test_a_change_is_noticed_soon(quiet: int, shift: float) -> None:
     assert test.alarmed
 
 
-def test_a_test_that_is_resumed_gives_the_same() -> None:
+def test_a_resumed_test_gives_the_same_result() -> None:
     scores = np.random.default_rng(5).integers(0, 9, 200).astype(float)
     whole = stream(scores, 50, 7)
     first = stream(scores[:120], 50, 7)

@@ -28,7 +28,7 @@ class Work:
         return {"length": len(name)}
 
 
-def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+def test_a_stopped_study_continues_with_the_missing_parts(tmp_path: Path) -> None:
     work = Work()
     parts = [work.part(name) for name in ("a", "bb", "ccc")]
     work.stop_at = "bb"
@@ -59,7 +59,7 @@ def test_other_settings_are_measured_anew(tmp_path: Path) -> None:
     assert work.done == ["a", "b", "a"]
 
 
-def test_a_part_whose_data_is_gone_stays(tmp_path: Path) -> None:
+def test_a_recorded_part_whose_data_is_missing_is_kept(tmp_path: Path) -> None:
     work = Work()
     run_parts("trial", [work.part("a"), work.part("b")], {}, folder=tmp_path)
     run_parts("trial", [work.part("c")], {}, folder=tmp_path)
@@ -67,7 +67,7 @@ def test_a_part_whose_data_is_gone_stays(tmp_path: Path) -> None:
     assert is_complete("trial", tmp_path)
 
 
-def test_nothing_recorded_is_nothing_done(tmp_path: Path) -> None:
+def test_without_a_record_no_part_is_done(tmp_path: Path) -> None:
     assert progress("trial", tmp_path) == (0, 1)
 
 

@@ -20,7 +20,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Pool:
     return Pool(rows, labels, {"branches": 2, "radius": 2.0, "background": rng.normal(size=(50, 4)).astype(np.float32)})
 
 
-def test_a_bank_that_remembers_gives_what_a_plain_one_gives(pool: Pool) -> None:
+def test_a_bank_with_a_memory_equals_a_plain_one(pool: Pool) -> None:
     for draw in range(3):
         bank = pool.bank(np.random.default_rng(draw).permutation(300)[:60])
         plain = ClassBank(bank.exemplars, bank.offsets, **pool.settings)

@@ -23,7 +23,7 @@ def test_a_table_without_its_record_names_the_command(folder: Path) -> None:
     assert scaling.billion() == "Not run yet: `python -m benchmarks.many_classes`."
 
 
-def test_a_billion_images_are_counted_by_hand(folder: Path) -> None:
+def test_the_plan_for_a_billion_images_is_right(folder: Path) -> None:
     photo = {"decode": 4.0, "encode, lite0": 27.52}
     scale = {"core milliseconds a photograph": photo, "core milliseconds an image": {"encode": 2.52}}
     sizes = {"1000": {"ms an image": 5.0, "memory, MB": 640.4}}

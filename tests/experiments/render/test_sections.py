@@ -61,13 +61,13 @@ def variant(auc: float, connectivity: float = 20.0) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_what_was_not_run_gives_its_command(name: str, tmp_path: Path) -> None:
+def test_a_missing_record_shows_the_command_to_run(name: str, tmp_path: Path) -> None:
     shown = SECTIONS[name](tmp_path)
     assert "Not run yet: `python -m experiments " in shown
     assert f"experiments {name}" in shown
 
 
-def test_published_numbers_stand_without_any_record(tmp_path: Path) -> None:
+def test_published_numbers_are_shown_without_any_record(tmp_path: Path) -> None:
     assert "0.7806" in ablations.weights(tmp_path)
     assert "0.7636" in geometry.radius(tmp_path)
     assert "| ADT-1,000 | 0.75† | 0.71† |" in comparison.published(tmp_path)
@@ -78,7 +78,7 @@ def cell(auc: float, classes: Sequence[float] = (0.7, 0.8)) -> dict[str, Any]:
     return {"count": {"80": row, "120": row}, "contrast": {"120": row}}
 
 
-def test_table_1_has_every_training_and_flags_what_is_beyond_two_standard_errors(tmp_path: Path) -> None:
+def test_table_1_has_every_training_and_flags_differences_beyond_two_standard_errors(tmp_path: Path) -> None:
     put_backbones(tmp_path)
     put(tmp_path, "table1", {"cifar10 → cifar10, seed 0": cell(0.755), "cifar100 → cifar20, seed 0": cell(0.80)})
     shown = cells.table1(tmp_path)

@@ -20,7 +20,7 @@ from tests.baselines.images import ramps
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def test_the_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_the_experiment_continues_where_it_stopped(tmp_path: Path) -> None:
     pixels = np.concatenate([ramps(6, rising=True, seed=0), ramps(6, rising=False, seed=1)])
     names = [str(i) for i in range(12)]
     images = ImageSet(pixels, np.repeat([0, 1], 6), ("up", "down"), names, "ramps")
@@ -59,7 +59,7 @@ def test_all_images_of_a_class_are_tested_beside_a_sample_of_the_others() -> Non
     assert len(chosen) == 15
 
 
-def test_a_case_beyond_cifar10_goes_on_class_by_class(tmp_path: Path) -> None:
+def test_a_case_beyond_cifar10_is_measured_class_by_class(tmp_path: Path) -> None:
     pixels = np.concatenate([ramps(6, rising=True, seed=0), ramps(6, rising=False, seed=1)])
     images = ImageSet(pixels, np.repeat([0, 1], 6), ("up", "down"), [str(i) for i in range(12)], "ramps")
     whole = [*wider_parts(Case("ramps", "ADT", 4, 2), ADT(epochs=1, width=1), images, images, tested=9)]

@@ -126,7 +126,7 @@ def test_every_way_to_score_is_measured_and_decides(monkeypatch: pytest.MonkeyPa
     assert found["decisions"]["count, tiny"] == {"inside": 0.0, "outside": 0.0}
 
 
-def test_the_losses_of_the_variants_know_their_extremes() -> None:
+def test_the_losses_of_the_variants_at_their_extremes_are_known() -> None:
     """Views that agree, and all of them orthogonal; temperature one."""
     same = torch.eye(4).repeat(2, 1)
     assert pretexts.decoupled(same, 1.0).item() == pytest.approx(math.log(6) - 1)
@@ -160,7 +160,7 @@ def test_other_ways_to_learn_from_views_give_a_loss_and_one_views_latents(pretex
     assert all(parameter.grad is not None for parameter in objective.parameters())
 
 
-def test_small_crops_leave_no_trace_in_what_the_norms_remember() -> None:
+def test_small_crops_do_not_change_the_statistics_of_batch_norm() -> None:
     items = torch.randint(0, 256, (8, 32, 32, 3), dtype=torch.uint8)
     remembered = []
     for pretext in (None, "several crops"):

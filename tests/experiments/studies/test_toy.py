@@ -14,7 +14,9 @@ from experiments.studies import toy
 SMALL = toy.Toy(points=60, batch_sizes=(10, 60), epochs=(1, 2), measured_batches=3)
 
 
-def test_it_prints_records_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_study_prints_a_table_and_writes_a_record_and_a_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     toy.run(SMALL, tmp_path, tmp_path / "figures")
     document = read("toy", tmp_path)
     assert [row["epoch"] for row in document["results"]] == [None, 0, 1, 2] * 2
@@ -28,7 +30,7 @@ def test_it_prints_records_and_draws(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "</svg>" in (tmp_path / "figures" / "toy.svg").read_text()
 
 
-def test_a_batch_of_everything_measures_the_whole_cloud() -> None:
+def test_a_batch_of_all_points_measures_the_whole_cloud() -> None:
     for shot in toy.snapshots(SMALL):
         if shot.batch_size == SMALL.points:
             assert (shot.deaths[0], shot.deaths[2]) == pytest.approx(connectivity_interval(shot.points))
@@ -41,7 +43,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_training_brings_the_average_death_time_towards_eta() -> None:
-    """The homogenisation of Figure 2, on fewer points."""
+    """The homogenization of Figure 2, on fewer points."""
     settings = toy.Toy(points=300, batch_sizes=(30,), epochs=(60,), measured_batches=100)
     _, untrained, trained = toy.snapshots(settings)
     assert abs(trained.deaths[1] - settings.eta) < 0.5 * abs(untrained.deaths[1] - settings.eta)

@@ -252,7 +252,7 @@ def test_a_short_pickle_takes_neither_memory_nor_time(tmp_path: Path, attack: st
 
 
 @pytest.mark.parametrize("entry", [None, 5, "names", [1, 2], {"data": 1}])
-def test_names_and_labels_that_are_none_are_refused(tmp_path: Path, entry: object) -> None:
+def test_impossible_names_and_labels_are_refused(tmp_path: Path, entry: object) -> None:
     write_cifar10(tmp_path, binary=False)
     folder = tmp_path / "cifar-10-batches-py"
     (folder / "batches.meta").write_bytes(pickle.dumps({"label_names": entry}, protocol=2))
@@ -265,7 +265,7 @@ def test_names_and_labels_that_are_none_are_refused(tmp_path: Path, entry: objec
 
 
 @pytest.mark.parametrize("data", [b"", b"garbage", pickle.dumps([1, 2]), pickle.dumps({"data": 1})[:-3]])
-def test_damaged_pickle_is_a_sentence(tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_pickle_is_a_clear_error(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "batch").write_bytes(data)
     with pytest.raises(ValueError, match="is not a batch of CIFAR's python version"):
         unpickle(tmp_path / "batch")

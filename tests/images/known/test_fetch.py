@@ -310,7 +310,7 @@ def test_good_archive_is_unpacked(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
-def test_damaged_archive_is_a_sentence(name: str, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_a_clear_error(name: str, tmp_path: Path) -> None:
     data = zip_of({"a": DATA}) if name == "a.zip" else cifar_archive(tmp_path / "origin")
     (tmp_path / name).write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match="is damaged"):

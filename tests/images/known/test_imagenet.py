@@ -115,7 +115,7 @@ def test_imagenet_without_its_kit_says_what_is_missing(imagenet: Path) -> None:
 
 
 @pytest.mark.parametrize(("position", "value"), [(560, 127), (296, 0)])  # these two make scipy's reader crash
-def test_damage_to_meta_mat_is_a_sentence_and_never_a_crash(imagenet: Path, position: int, value: int) -> None:
+def test_damage_to_meta_mat_is_a_clear_error_and_never_a_crash(imagenet: Path, position: int, value: int) -> None:
     meta = imagenet / "ILSVRC2012_devkit_t12" / "data" / "meta.mat"
     content = bytearray(meta.read_bytes())
     content[position] = value
@@ -134,7 +134,7 @@ def test_a_module_in_the_working_folder_is_not_run(
 
 
 @pytest.mark.parametrize("text", ["3\n1\n²\n1\n", "1\n2\n4\n", "\xff\xfe1"])
-def test_ground_truth_that_is_none_is_named(imagenet: Path, text: str) -> None:
+def test_an_error_names_an_impossible_line_of_the_ground_truth(imagenet: Path, text: str) -> None:
     truth = imagenet / "ILSVRC2012_devkit_t12" / "data" / "ILSVRC2012_validation_ground_truth.txt"
     truth.write_bytes(text.encode("latin1" if "\xff" in text else "utf-8"))
     with pytest.raises(ValueError, match=r"ILSVRC2012_validation_ground_truth\.txt (has|is not)"):
@@ -142,13 +142,13 @@ def test_ground_truth_that_is_none_is_named(imagenet: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "../../train/secret.png", "..", "", "a\\b.png"])
-def test_annotations_lead_nowhere_but_into_the_dataset(tiny: Path, name: str) -> None:
+def test_annotations_cannot_name_files_outside_the_dataset(tiny: Path, name: str) -> None:
     (tiny / "val" / "val_annotations.txt").write_text(f"val_0.png\t{WNIDS[0]}\n{name}\t{WNIDS[0]}\n")
     with pytest.raises(ValueError, match=r"val_annotations\.txt has a line that is not an image's name"):
         images.open(tiny, "test")
 
 
-def test_annotations_without_a_class_are_named(tiny: Path) -> None:
+def test_an_error_names_annotations_without_a_class(tiny: Path) -> None:
     (tiny / "val" / "val_annotations.txt").write_text("val_0.png\n")
     with pytest.raises(ValueError, match=r"val_annotations\.txt has a line"):
         images.open(tiny, "test")

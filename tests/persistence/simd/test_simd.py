@@ -45,7 +45,7 @@ def _outputs(clouds: prim.Array) -> tuple[prim.Array, prim.Array]:
     st.sampled_from(["gaussian", "lattice", "equal", "tiny"]),
     st.integers(0, 2**31),
 )
-def test_it_gives_what_its_plain_twin_gives(n: int, b: int, dimension: int, kind: str, seed: int) -> None:
+def test_the_simd_kernel_equals_its_plain_twin(n: int, b: int, dimension: int, kind: str, seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=(n, b, dimension))
     scale = {"gaussian": values, "lattice": values.round(), "equal": 0 * values, "tiny": 1e-44 * values}
     clouds = scale[kind].astype(np.float32)
@@ -58,7 +58,7 @@ def test_it_gives_what_its_plain_twin_gives(n: int, b: int, dimension: int, kind
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
 @pytest.mark.parametrize("where", [0, 3, LANES - 1, LANES, LANES + 2])
-def test_it_stops_before_the_cloud_that_its_twin_refuses(where: int, bad: float) -> None:
+def test_the_simd_kernel_stops_before_a_cloud_that_its_twin_refuses(where: int, bad: float) -> None:
     clouds = np.random.default_rng(0).normal(size=(LANES + 4, 9, 3)).astype(np.float32)
     clouds[where, 4] = bad
     done, edges, _ = by_simd(clouds)
@@ -68,7 +68,7 @@ def test_it_stops_before_the_cloud_that_its_twin_refuses(where: int, bad: float)
     np.testing.assert_array_equal(edges[:done], expected[:done])
 
 
-def test_nothing_but_the_one_function_is_used_outside() -> None:
+def test_other_modules_use_only_the_one_function() -> None:
     outside = [path for path in PACKAGE.rglob("*.py") if path.parent.name != "simd"]
     users = [path for path in outside if "persistence.simd." in path.read_text()]
     assert not users
