@@ -1,0 +1,57 @@
+"""Scoring in batches: how many batches of pixels are in memory."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corel.backbone import Backbone
+from corel.gallery import Gallery, Scores, _gallery
+from corel.images import _stream
+
+from .test_gallery import backbone as backbone  # a fixture
+from .test_gallery import colored
+from .test_gallery import path as path
+
+
+@pytest.mark.parametrize("batches", [5, 20])
+def test_at_most_three_batches_of_pixels_are_in_memory_whatever_the_number_of_images(
+    path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch, batches: int
+) -> None:
+    """Two that are encoded, one on each core, and one that is decoded meanwhile."""
+    read, embedded = _stream._batch, _gallery.embedded
+    pixels: list[weakref.ref[Any]] = []
+    alive: list[int] = []
+    decoded, go = threading.Semaphore(0), threading.Event()
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        batch = read(*arguments, **options)
+        pixels.append(weakref.ref(batch.values))
+        alive.append(sum(each() is not None for each in pixels))
+        decoded.release()
+        return batch
+
+    def waiting(*arguments: Any) -> Any:
+        assert go.wait(timeout=60)
+        return embedded(*arguments)
+
+    monkeypatch.setattr(_stream, "BATCH", 4)
+    monkeypatch.setattr(_stream, "_batch", counted)
+    monkeypatch.setattr(_gallery, "embedded", waiting)
+    asked = colored(0, 4 * batches, 3)
+    with Gallery.open(path, backbone) as gallery, ThreadPoolExecutor(1) as pool:
+        expected = gallery._bank().bank.scores(backbone.encode(asked))
+        found = pool.submit(lambda: list(gallery.score_batches(iter(asked))))
+        assert all(decoded.acquire(timeout=60) for _ in range(3))
+        assert not decoded.acquire(timeout=0.5)  # a fourth batch waits until one is encoded
+        go.set()
+        scores = Scores.joined(found.result(timeout=60)).scores
+    assert len(pixels) == batches
+    assert max(alive) == 3
+    np.testing.assert_array_equal(scores, expected)
