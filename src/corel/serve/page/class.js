@@ -3,7 +3,7 @@
 import { board } from "./board.js";
 import { support } from "./classes.js";
 import * as client from "./client.js";
-import { attempt, counted, dialog, fileName, h, nameField, shortened, thumbnail, toast, whenSeen } from "./dom.js";
+import { attempt, counted, dialog, fileName, h, nameField, pausePictures, shortened, thumbnail, toast, whenSeen } from "./dom.js";
 import { addTo } from "./enroll.js";
 import { chooser } from "./files.js";
 
@@ -27,10 +27,11 @@ export function mount(root, name) {
   const odd = h("button", { type: "button", hidden: true, onclick: () => choose(oddOnes()) });
   let total = 0;
   let loading = false;
+  let started = null;  // the promise of what is loaded first
 
   root.append(
     h("nav", { className: "crumbs", "aria-label": "Back" }, h("a", { href: "#/classes" }, "← All classes")),
-    h("div", { className: "head" }, h("h1", {}, name), actions(name)), count,
+    h("div", { className: "head" }, h("h1", {}, name), actions(name, change)), count,
     board.settings.read_only ? "" : h("div", { className: "zone small" }, h("p", {}, "Add more: drop, paste, or"), chooser(add)),
     h("div", { className: "tools" }, order, board.settings.read_only ? "" : odd), exemplars, more, tray);
 
@@ -104,9 +105,18 @@ export function mount(root, name) {
     describe();
   }
 
+  /** Change the class while nothing is asked about it: an answer would say that what it asks for is gone. */
+  async function change(run) {
+    await started;
+    const goOn = pausePictures(exemplars);
+    const done = await attempt(run);
+    if (!done) goOn();
+    return done;
+  }
+
   async function removeChosen() {
     const removals = [];
-    await attempt(() => client.remove(name, [...chosen], removals));
+    await change(() => client.remove(name, [...chosen], removals));
     choose([]);
     if (!removals.length) return;
     const count = removals.reduce((sum, each) => sum + each.exemplars, 0);
@@ -128,7 +138,8 @@ export function mount(root, name) {
       return;
     }
     if (!root.isConnected) return;
-    await start();
+    started = start();
+    await started;
   }
 
   async function add(files) {
@@ -137,7 +148,7 @@ export function mount(root, name) {
     await again();
   }
 
-  start();
+  started = start();
   const stop = whenSeen(more, () => { if (!more.hidden) load(); });
   return { leave: stop, accept: board.settings.read_only ? null : add };
 }
@@ -147,14 +158,14 @@ function missing(name) {
     h("p", {}, h("a", { href: "#/classes" }, "← All classes"))];
 }
 
-function actions(name) {
+function actions(name, change) {
   if (board.settings.read_only) return "";
   return h("div", { className: "actions" },
-    h("button", { type: "button", onclick: () => rename(name) }, "Rename"),
-    h("button", { type: "button", className: "danger", onclick: () => forget(name) }, "Forget…"));
+    h("button", { type: "button", onclick: () => rename(name, change) }, "Rename"),
+    h("button", { type: "button", className: "danger", onclick: () => forget(name, change) }, "Forget…"));
 }
 
-function rename(name) {
+function rename(name, change) {
   const field = nameField("renamed", name);
   const form = h("form", {}, h("label", { htmlFor: "renamed" }, "New name"), field,
     h("footer", {}, h("button", { type: "submit", className: "primary" }, "Rename")));
@@ -163,14 +174,14 @@ function rename(name) {
   form.addEventListener("submit", async event => {
     event.preventDefault();
     const to = field.value.trim();
-    if (!(await attempt(() => client.rename(name, to)))) return;
+    if (!(await change(() => client.rename(name, to)))) return;
     box.close();
     await board.refresh();
     location.hash = `#/class/${encodeURIComponent(to)}`;
   });
 }
 
-function forget(name) {
+function forget(name, change) {
   const field = h("input", { id: "forgotten", type: "text", autocomplete: "off" });
   const go = h("button", { type: "submit", className: "danger", disabled: true }, "Forget it for good");
   field.addEventListener("input", () => { go.disabled = field.value !== name; });
@@ -182,7 +193,7 @@ function forget(name) {
   form.addEventListener("submit", async event => {
     event.preventDefault();
     if (field.value !== name) return;
-    const gone = await attempt(() => client.forget(name));
+    const gone = await change(() => client.forget(name));
     if (!gone) return;
     box.close();
     await board.refresh();

@@ -67,6 +67,7 @@ export async function remove(name, hashes, done = []) {
     const some = hashes.slice(start, start + REMOVED).map(hash => ["hash", hash]);
     done.push(await ask("DELETE", "exemplars", { query: [["name", name], ...some] }));
   }
+  return done;
 }
 export const undo = key => ask("POST", "exemplars/undo", { json: { undo: key } });
 let calibration = null;  // the last one, with its key

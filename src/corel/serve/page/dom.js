@@ -91,6 +91,16 @@ export function thumbnail(name, exemplar, settings = {}) {
   return image;
 }
 
+/** Ask for no more pictures inside `root`, before what they show is renamed or removed. Gives a function that goes on. */
+export function pausePictures(root) {
+  const awaited = [...root.querySelectorAll("img")].filter(image => !image.hasAttribute("src") || !image.complete);
+  for (const image of awaited) {
+    sight.unobserve(image);
+    image.removeAttribute("src");
+  }
+  return () => awaited.forEach(image => sight.observe(image));
+}
+
 /** Call `run` whenever an element comes into sight. */
 export function whenSeen(element, run) {
   const observer = new IntersectionObserver(
