@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from corel.backbone import Backbone
-from corel.gallery import Gallery, Scores, _gallery
+from corel.gallery import Gallery, Scores
+from corel.gallery._scoring import embedded
 from corel.images import _stream
 
 from .test_gallery import backbone as backbone  # a fixture
@@ -25,7 +26,7 @@ def test_at_most_three_batches_of_pixels_are_in_memory_whatever_the_number_of_im
     path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch, batches: int
 ) -> None:
     """Two that are encoded, one on each core, and one that is decoded meanwhile."""
-    read, embedded = _stream._batch, _gallery.embedded
+    read = _stream._batch
     pixels: list[weakref.ref[Any]] = []
     alive: list[int] = []
     decoded, go = threading.Semaphore(0), threading.Event()
@@ -43,7 +44,7 @@ def test_at_most_three_batches_of_pixels_are_in_memory_whatever_the_number_of_im
 
     monkeypatch.setattr(_stream, "BATCH", 4)
     monkeypatch.setattr(_stream, "_batch", counted)
-    monkeypatch.setattr(_gallery, "embedded", waiting)
+    monkeypatch.setattr("corel.gallery._gallery.embedded", waiting)
     asked = colored(0, 4 * batches, 3)
     with Gallery.open(path, backbone) as gallery, ThreadPoolExecutor(1) as pool:
         expected = gallery._bank().bank.scores(backbone.encode(asked))
