@@ -21,11 +21,11 @@ from .test_gallery import colored
 from .test_gallery import path as path
 
 
-@pytest.mark.parametrize("batches", [5, 20])
-def test_at_most_three_batches_of_pixels_are_in_memory_whatever_the_number_of_images(
-    path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch, batches: int
+@pytest.mark.parametrize("halves", [5, 20])
+def test_one_batch_is_encoded_and_half_a_batch_decoded_whatever_the_number_of_images(
+    path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch, halves: int
 ) -> None:
-    """Two that are encoded, one on each core, and one that is decoded meanwhile."""
+    """The batch is encoded in two halves, one on each core."""
     read = _stream._batch
     pixels: list[weakref.ref[Any]] = []
     alive: list[int] = []
@@ -42,17 +42,17 @@ def test_at_most_three_batches_of_pixels_are_in_memory_whatever_the_number_of_im
         assert go.wait(timeout=60)
         return embedded(*arguments)
 
-    monkeypatch.setattr(_stream, "BATCH", 4)
+    monkeypatch.setattr("corel.images.BATCH", 8)
     monkeypatch.setattr(_stream, "_batch", counted)
     monkeypatch.setattr("corel.gallery._gallery.embedded", waiting)
-    asked = colored(0, 4 * batches, 3)
+    asked = colored(0, 4 * halves, 3)
     with Gallery.open(path, backbone) as gallery, ThreadPoolExecutor(1) as pool:
         expected = gallery._bank().bank.scores(backbone.encode(asked))
         found = pool.submit(lambda: list(gallery.score_batches(iter(asked))))
         assert all(decoded.acquire(timeout=60) for _ in range(3))
-        assert not decoded.acquire(timeout=0.5)  # a fourth batch waits until one is encoded
+        assert not decoded.acquire(timeout=0.5)  # a fourth half waits until one is encoded
         go.set()
         scores = Scores.joined(found.result(timeout=60)).scores
-    assert len(pixels) == batches
+    assert len(pixels) == halves
     assert max(alive) == 3
     np.testing.assert_array_equal(scores, expected)

@@ -280,10 +280,11 @@ class Gallery:
 
         """
         kept = self._bank()
-        batches = self._stream(images, "scoring", strict=strict, progress=progress)
-        # Where blocks have a thread each, the last ones of a batch leave threads to the first of the next.
-        pairs = self.backbone.network.apart
-        for batch in sources.in_turn(self._embedding(photographs=photographs), batches, pairs=pairs):
+        # Where blocks have a thread each, a batch is encoded in halves, so that no thread waits for the last block.
+        halves = self.backbone.network.apart
+        size = sources.BATCH // 2 if halves else sources.BATCH
+        batches = self._stream(images, "scoring", size=size, strict=strict, progress=progress)
+        for batch in sources.in_turn(self._embedding(photographs=photographs), batches, pairs=halves):
             yield scored(kept, batch, self._store.holders(batch.hashes), held_out)
 
     def score_encoded(self, rows: NDArray[np.float32], names: Sequence[str]) -> Scores:
@@ -373,11 +374,11 @@ class Gallery:
         return found
 
     def _stream(
-        self, images: Any, description: str, *, strict: bool = False, progress: bool = False, called: str = "images"
+        self, images: Any, description: str, *, size: int = sources.BATCH, called: str = "images", **options: Any
     ) -> Iterator[sources.Batch]:
         how = self.backbone.preparation
         with renamed(source=called):
-            yield from sources.stream(images, how, strict=strict, progress=progress, description=description)
+            yield from sources.stream(images, how, batch_size=size, description=description, **options)
 
     def _embedding(self, *, photographs: bool) -> Callable[[sources.Batch], Embedded]:
         """Give the function that encodes a batch, and keeps nothing of its images."""

@@ -23,6 +23,7 @@ from corel.images._preparation import from_document as from_document
 from corel.images._set import EmptySourceError as EmptySourceError
 from corel.images._set import ImageSet as ImageSet
 from corel.images._set import Skipped as Skipped
+from corel.images._stream import BATCH as BATCH
 from corel.images._stream import Batch as Batch
 from corel.images._stream import Stream as Stream
 from corel.images._stream import stream as stream
@@ -34,8 +35,8 @@ from corel.images._views import check_views as check_views
 from corel.images._views import views_of as views_of
 
 __all__ = [
-    "VIEWS", "WHOLE", "Batch", "EmptySourceError", "EncodedListing", "FileListing", "ImageSet", "Interpolation",
-    "Preparation", "Rows", "Skipped", "Stream", "check_views", "content_hash", "data_folder", "find_files",
-    "from_document", "has_test_split", "in_turn", "is_picture", "one_ahead", "open", "read_photo", "resize_all",
-    "shorter_side", "stream", "views_of",
+    "BATCH", "VIEWS", "WHOLE", "Batch", "EmptySourceError", "EncodedListing", "FileListing", "ImageSet",
+    "Interpolation", "Preparation", "Rows", "Skipped", "Stream", "check_views", "content_hash", "data_folder",
+    "find_files", "from_document", "has_test_split", "in_turn", "is_picture", "one_ahead", "open", "read_photo",
+    "resize_all", "shorter_side", "stream", "views_of",
 ]  # fmt: skip
