@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ def test_an_interrupted_command_keeps_the_rows_scored_so_far(
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[sent], said
     assert (str(partial) in said) == (sent != signal.SIGKILL)
     if style == "parquet":
-        kept = [row["image"] for row in _first_batch(partial).to_pylist()]
+        kept = _arrow_names(partial)
     elif style == "csv":
         kept = [row["image"] for row in csv.DictReader(partial.read_text().splitlines())]
     else:
@@ -138,15 +138,16 @@ def _written(partial: Path, style: str) -> int:
         return 0
     if style != "parquet":
         return partial.read_bytes().count(b"\n") - (style == "csv")
-    try:
-        return len(_first_batch(partial))
-    except (StopIteration, OSError, pyarrow.ArrowInvalid):
-        return 0
+    return len(_arrow_names(partial))
 
 
-def _first_batch(partial: Path) -> Any:
-    with partial.open("rb") as file, pyarrow.ipc.open_stream(file) as batches:
-        return batches.read_next_batch()
+def _arrow_names(partial: Path) -> list[str]:
+    """The names in all batches that are wholly in an Arrow stream; the last one may be cut off."""
+    names: list[str] = []
+    with partial.open("rb") as file, suppress(StopIteration, OSError, pyarrow.ArrowInvalid):
+        for batch in pyarrow.ipc.open_stream(file):
+            names += batch.column("image").to_pylist()
+    return names
 
 
 def test_an_error_keeps_the_rows_scored_before_it(corel: Corel, gallery: Path, many: Path, tmp_path: Path) -> None:
