@@ -6,6 +6,7 @@ as a person would, and writes docs/figures/studio-*.jpg.
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,7 @@ def save(page: Page, name: str) -> None:
 
 def main() -> None:
     """Start a server on a new gallery, and visit it."""
+    argparse.ArgumentParser(description=__doc__).parse_args()  # asking for help must not overwrite pictures
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         write_photos(Path(place))
         command = [sys.executable, "-m", "corel", "serve", f"{place}/photos.gallery", "--port", "0"]
