@@ -12,8 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
+from corel.encoders import images_of
 from corel.objectives import contrastive
 from corel.objectives._views import random_views
+from corel.training import TrainConfig
 
 SMALL = 16  # pixels of the further crops
 BRANCHES = 16  # of every variant that compares distances
@@ -68,6 +70,55 @@ def deeper_projection(inputs: int, hidden: int) -> nn.Module:
     )  # fmt: skip
 
 
+class TwoHeads(contrastive.Contrastive):
+    """NT-Xent of the latents, and as much of a deeper projection of the pooled features that the latents are made of.
+
+    A loss on a deeper projection leaves more in the features, and these are what the cosine score compares.
+    """
+
+    HIDDEN = 512
+
+    def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
+        super().__init__(config, item_shape)
+        self.head = nn.Sequential(
+            nn.Linear(8 * config.width, self.HIDDEN, bias=False), nn.BatchNorm1d(self.HIDDEN), nn.ReLU(inplace=True),
+            nn.Linear(self.HIDDEN, contrastive.PROJECTED),
+        )  # fmt: skip
+
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Give the mean of both losses, and the latents of the first views."""
+        views = _views(self, images_of(self.item_shape, items), self.view_size(), generator)
+        features, latents = _features_and_latents(self, views)
+        with torch.autocast(items.device.type, enabled=False):
+            losses = [
+                contrastive.nt_xent(each.float(), self.temperature)
+                for each in (self.projection(latents), self.head(features.float()))
+            ]
+        return torch.stack(losses).mean(), latents[: len(items)]
+
+
+class Rotations(contrastive.Contrastive):
+    """Half of the images are turned by a random number of quarters, which a linear layer has to tell (as CSI does)."""
+
+    SHARE = 0.5  # of cross-entropy beside NT-Xent
+
+    def __init__(self, config: TrainConfig, item_shape: tuple[int, ...]) -> None:
+        super().__init__(config, item_shape)
+        self.turn = nn.Linear(8 * config.width, 4)
+
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Give NT-Xent plus the cross-entropy of the quarters, and the latents of the first views."""
+        images = images_of(self.item_shape, items)
+        quarters = torch.randint(4, (len(images),), generator=generator)
+        quarters[: len(images) // 2] = 0
+        turned = torch.stack([images.rot90(k, (2, 3)) for k in range(4)])[quarters, torch.arange(len(images))]
+        features, latents = _features_and_latents(self, _views(self, turned, self.view_size(), generator))
+        with torch.autocast(items.device.type, enabled=False):
+            told = cross_entropy(self.turn(features.float()), quarters.repeat(2))
+            loss = contrastive.nt_xent(self.projection(latents), self.temperature) + self.SHARE * told
+        return loss, latents[: len(items)]
+
+
 def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Two views as ever and two small ones, each of which belongs to a large one (multi-crop)."""
     images = self.network.prepare(items)
@@ -91,6 +142,12 @@ def momentum(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tens
     logits = [normalize(a) @ normalize(b).T for a, b in zip(latents.chunk(2), reversed(slow), strict=True)]
     same = torch.arange(len(items)).repeat(2)
     return cross_entropy(torch.cat(logits) / self.temperature, same), latents[: len(items)]
+
+
+def _features_and_latents(self: Any, views: Tensor) -> tuple[Tensor, Tensor]:
+    """The pooled features of the last stage, and the latents, which are linear in them."""
+    features = self.network.encoder[:-1](views)
+    return features, self.network.encoder[-1](features)
 
 
 def _views(self: Any, images: Tensor, size: int, generator: torch.Generator) -> Tensor:

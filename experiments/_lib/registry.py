@@ -85,6 +85,7 @@ EXPERIMENTS = {
         Experiment("contrastive", "what the contrastive objective needs", 130, BOTH),
         Experiment("benefit", "with and without the connectivity loss, contrastive", 250, BOTH),
         Experiment("stronger", "the contrastive encoder that ships", 110, BOTH),
+        Experiment("recipes", "what a longer label-free training should change, on folds", 100, BOTH),
         Experiment("general", "the label-free encoder trained on, with CIFAR-100", 85, BOTH),
         Experiment("longer", "CIFAR-10 → Tiny-ImageNet after 30 and 50 epochs", 15, BOTH),
         Experiment("backbones", "the shipped encoders, three seeds each", 240, BOTH),
