@@ -35,7 +35,7 @@ class Consequences:
     beta: float
     neighbors: int  # Lemma 1, Corollary 1: at least so many within β of every point
     separation_sample_size: int  # Eq. 5: from so many points on two are closer than η
-    largest_batch_size: float  # Remark 2: necessary for the premise itself
+    largest_batch_size: float  # Remark 2: necessary for the premise itself, from 2b − 1 points on
 
     @classmethod
     def of(cls, alpha: float, beta: float, *, eta: float, n: int, b: int, m: int) -> Consequences:
@@ -221,7 +221,8 @@ def _remarks(found: Diagnosis) -> list[str]:
         "near      so many points of such a set, at least, lie within its β* of each of them (Corollary 1)",
         f"m, Eq. 5  from so many points on two are closer than η, were α̂ and β̂ to bound all batches: "
         f"{_verdict(separated, len(found.mean))}",
-        f"max b     no larger batches can all keep within [α̂, β̂] (Remark 2): {_verdict(excluded, len(found.mean))}",
+        "max b     of 2b − 1 points, no larger batches can all keep within [α̂, β̂] (Remark 2): "
+        f"{_verdict(excluded, len(found.mean))}",
     ]
 
 
