@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import paper
-from experiments._lib.baselines import ORACLE, OURS, PUBLISHED, summarize
+from experiments._lib.baselines import ORACLE, OURS, PUBLISHED, summarize, wider_part
 from experiments._lib.names import DATASETS, SCORES
 from experiments._lib.parts import is_complete, results
 from experiments._lib.paths import RESULTS
@@ -158,19 +158,20 @@ def parameters(records: Path = RESULTS) -> str:
 
 
 def published(records: Path = RESULTS) -> str:
-    """The paper's Table 1 as it is printed, a column a dataset, with a dagger at what was not run here."""
+    """The paper's Table 1 as it is printed, a column a dataset, with daggers at what was not run here, or in part."""
     auc: dict[str, dict[str, str]] = {}
     for row in paper.TABLE_1:
         size = "" if row.exemplars is None else f"-{row.exemplars:,}"
         encoder = f" ({DATASETS[row.auxiliary]})" if row.auxiliary else ""
-        mark = "" if _was_run(row, records) else "†"
+        mark = "" if _was_run(row, records) else "‡" if _was_begun(row, records) else "†"
         auc.setdefault(f"{row.method}{size}{encoder}", {})[row.evaluated] = f"{row.auc:.2f}{mark}"
     rows = [[name, *(by.get(each, "–") for each in PUBLISHED_ON)] for name, by in auc.items()]
     hours = (
         f"† not run here. Nor was ADT on ImageNet, which the paper puts at {paper.ADT_IMAGENET_HOURS} hours of one "
         f"GPU: a network of {paper.PARAMETERS['ADT'] / 1e6:g} million parameters for each of 1,000 classes."
     )
-    return f"{markdown(['', *(DATASETS[each] for each in PUBLISHED_ON)], rows)}\n\n{hours}"
+    part = " ‡ run on some of the classes." if any("‡" in cell for row in rows for cell in row) else ""
+    return f"{markdown(['', *(DATASETS[each] for each in PUBLISHED_ON)], rows)}\n\n{hours}{part}"
 
 
 def _was_run(row: paper.TableRow, records: Path) -> bool:
@@ -178,6 +179,13 @@ def _was_run(row: paper.TableRow, records: Path) -> bool:
     if row.auxiliary is None:
         return (row.evaluated, row.exemplars) == ("cifar10", 120) and is_complete("baselines", records)
     return bool(trainings((row.auxiliary, row.evaluated), "count", 120, records))
+
+
+def _was_begun(row: paper.TableRow, records: Path) -> bool:
+    """Whether a baseline was run beyond CIFAR-10 at m = 120 on some classes, from as many images as in this row."""
+    found = results("wider", records) if (records / "wider.json").exists() else {}
+    title = wider_part(row.evaluated, row.method, row.exemplars, "") if row.exemplars else None
+    return title is not None and any(name.startswith(title) for name in found)
 
 
 def _ours(records: Path) -> dict[tuple[str, str], float]:

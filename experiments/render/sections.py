@@ -59,12 +59,16 @@ def origin(name: str, records: Path) -> str:
 
 
 def seed_span(records: Path) -> str:
-    """How far trainings lie apart that differ in their seed alone."""
+    """How far trainings lie apart that differ in their seed alone, in words."""
+    return f"trainings that differ in their seed alone are up to {between_seeds(records):.3f} apart at m = 120"
+
+
+def between_seeds(records: Path) -> float:
+    """The largest difference of the count's AUC between two trainings that differ in their seed alone."""
     aucs: dict[tuple[str, str], list[float]] = {}
     for cell in read("backbones", records)["results"]["cells"]:
         aucs.setdefault((cell["auxiliary"], cell["evaluated"]), []).append(cell["count"]["auc"])
-    widest = max(max(found) - min(found) for found in aucs.values())
-    return f"trainings that differ in their seed alone are up to {widest:.3f} apart at m = 120"
+    return max(max(found) - min(found) for found in aucs.values())
 
 
 def _duration(seconds: float) -> str:

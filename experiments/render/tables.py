@@ -86,14 +86,19 @@ def toy() -> str:
     """The toy example's death times beside those of the authors' tutorial."""
     rows = [
         [f"corel, batches of {shot['batch_size']}, {_moment(shot['epoch'])}",
-         *(f"{shot[name]:.2f}" for name in ("alpha", "epsilon", "beta"))]
+         *_deaths(*(shot[name] for name in ("alpha", "epsilon", "beta")))]
         for shot in read("toy")["results"]
     ]  # fmt: skip
     rows += [
-        [f"authors' tutorial (batches of 50), {_moment(epoch)}", *(f"{value:.2f}" for value in triple)]
+        [f"authors' tutorial (batches of 50), {_moment(epoch)}", *_deaths(*triple)]
         for epoch, triple in paper.TOY.items()
     ]
-    return markdown(["", "α̂", "ε̂", "β̂"], rows)
+    return markdown(["", "α̂", "ε̂", "β̂", "(β̂ − α̂) / ε̂"], rows)
+
+
+def _deaths(alpha: float, epsilon: float, beta: float) -> Row:
+    """The three means, and the gap relative to the average, which no scale changes."""
+    return [f"{alpha:.2f}", f"{epsilon:.2f}", f"{beta:.2f}", f"{(beta - alpha) / epsilon:.1f}"]
 
 
 def _moment(epoch: int | None) -> str:

@@ -10,10 +10,11 @@ import numpy as np
 from experiments import paper
 from experiments._lib.baselines import ORACLE, WIDER, wider_part
 from experiments._lib.names import DATASETS
-from experiments._lib.parts import results
+from experiments._lib.parts import progress, results
 from experiments._lib.paths import RESULTS
+from experiments._lib.registry import EXPERIMENTS
 from experiments.render.comparison import sign_flip
-from experiments.render.sections import not_measured, section, to_run
+from experiments.render.sections import section, to_run
 from experiments.render.tables import Row, markdown, signed
 
 OURS = {"cifar10": "cifar100", "cifar20": "cifar10", "cifar100": "cifar10"}  # auxiliary data of the paper's Table 1
@@ -25,24 +26,39 @@ def wider(records: Path = RESULTS) -> str:
         return to_run("wider")
     found = results("wider", records)
     rows: list[Row] = []
-    for dataset, method, exemplars, _ in WIDER:
-        title = wider_part(dataset, method, exemplars, "")
-        own = [row for name, row in found.items() if name.startswith(title)]
-        scores = dict.fromkeys(score for row in own for score in row["auc"] if score != ORACLE)
-        rows += [_row(dataset, score, exemplars, own, records) for score in scores]
+    for dataset, method, exemplars, classes in WIDER:
+        own = parts_of(dataset, method, exemplars, found)
+        scores = dict.fromkeys(score for row in own for score in row["auc"] if score != ORACLE) or [method]
+        for score in scores:
+            compared = _compared(dataset, score, own, records) if own else ["–"] * 4
+            run, known = f"{len(own)} of {classes}", _published(dataset, score, exemplars)
+            rows.append([score, DATASETS[dataset], f"{exemplars:,}", run, compared[0], known, *compared[1:]])
     heading = ["baseline", "classes of", "m", "classes run", "AUC", "published, all classes",
                "ours, count, m = 120, same classes", "difference", "p, sign-flip test"]  # fmt: skip
-    return section("wider", records, markdown(heading, rows, text=2), *not_measured("wider", records))
+    return section("wider", records, markdown(heading, rows, text=2), *_missing(records))
 
 
-def _row(dataset: str, score: str, exemplars: int, own: list[dict[str, Any]], records: Path) -> Row:
+def _missing(records: Path) -> list[str]:
+    """How much is left to do, and the command that does it; its parts are too many to be named."""
+    done, parts = progress("wider", records)
+    command = EXPERIMENTS["wider"].command
+    return [f"{parts - done} of {parts} trainings are not measured yet. Continue with `{command}`."] * (done < parts)
+
+
+def parts_of(dataset: str, method: str, exemplars: int, found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of one method on one dataset, a class each."""
+    title = wider_part(dataset, method, exemplars, "")
+    return [row for name, row in found.items() if name.startswith(title)]
+
+
+def _compared(dataset: str, score: str, own: list[dict[str, Any]], records: Path) -> Row:
+    """The baseline's mean AUC, ours on the same classes, the difference, and its p-value."""
     aucs = np.array([row["auc"][score] for row in own])
-    known = _published(dataset, score, exemplars)
     ours = _ours(dataset, [row["label"] for row in own], records)
-    compared = ["–", "–", "–"]
-    if ours is not None:
-        compared = [f"{ours.mean():.3f}", signed(float((ours - aucs).mean())), f"{sign_flip(ours - aucs):.3f}"]
-    return [score, DATASETS[dataset], f"{exemplars:,}", str(len(own)), f"{aucs.mean():.3f}", known, *compared]
+    if ours is None:
+        return [f"{aucs.mean():.3f}", "–", "–", "–"]
+    gap, p = float((ours - aucs).mean()), sign_flip(ours - aucs)
+    return [f"{aucs.mean():.3f}", f"{ours.mean():.3f}", signed(gap), f"{p:.3f}"]
 
 
 def _published(dataset: str, score: str, exemplars: int) -> str:
