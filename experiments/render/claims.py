@@ -23,6 +23,8 @@ Verdict = Literal["held", "held in part", "did not hold", "not run"]
 LEVEL = 0.05  # of the paired test
 EQUAL = 0.05  # relative difference up to which losses are "almost equal"
 SMALL = 0.2  # mean miss of a bar, a tenth of η
+DRAWN = 0.001  # the largest deviation over draws that Table 1's caption gives
+ETA = 2  # of the paper's encoders and of its toy example
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,15 @@ def _cells(records: Path) -> Finding:
     near = sum(abs(each) <= 2 for each in differences)
     verdict: Verdict = "held" if near == len(differences) else "held in part" if near else "did not hold"
     return Finding(verdict, f"{near} of {len(differences)} cells within two standard errors of the authors'")
+
+
+def _draws(records: Path) -> Finding:
+    spreads = [each["count"]["120"]["spread"] for each in results("table1", records).values()]
+    within = sum(spread <= DRAWN for spread in spreads)
+    verdict: Verdict = "held" if within == len(spreads) else "held in part" if within else "did not hold"
+    return Finding(
+        verdict, f"{min(spreads):.4f} to {max(spreads):.4f}; at most {DRAWN:g} in {within} of {len(spreads)} trainings"
+    )
 
 
 def _baselines(records: Path) -> Finding:
@@ -123,6 +134,18 @@ def _lifetimes(records: Path) -> Finding:
     return Finding("held" if apart < 0.2 else "held in part", f"a branch's mean differs by at most {apart:.2f} (η = 2)")
 
 
+def _dimension(records: Path) -> Finding:
+    flat = next(shot for shot in read("toy", records)["results"] if shot["epoch"] == 60)
+    deaths = np.array(next(iter(next(iter(results("lifetimes", records).values())).values())))
+    low, mean, high = deaths.mean(0).tolist()
+    wide, tight = (flat["beta"] - flat["alpha"]) / flat["epsilon"], (high - low) / mean
+    nearer = abs(mean - ETA) < abs(flat["epsilon"] - ETA)
+    return Finding(
+        "held" if tight < wide and nearer else "did not hold",
+        f"(β̂ − α̂) / ε̂ is {tight:.1f} in R¹⁰ and {wide:.1f} in the toy's R²; ε̂ {mean:.2f} and {flat['epsilon']:.2f}",
+    )
+
+
 def _scaling(records: Path) -> Finding:
     drift = max(
         abs(each["10"]["mean"] - each["200"]["mean"])
@@ -174,6 +197,7 @@ def _imagenet(records: Path) -> Finding:
 
 CLAIMS = (
     Claim("the AUCs of Table 1's own rows", "notebook", "table1", "table1", _cells),
+    Claim("over draws, AUC deviates by at most 0.001", "Table 1", "table1", "table1", _draws),
     Claim("from 120 images, above ADT and all baselines on CIFAR-10", "Table 1", "baselines", "baselines", _baselines),
     Claim("AUC of .72 on ImageNet", "Table 1", "table1", "mini_imagenet", _imagenet),
     Claim("16 branches are better than 32 and than none", "Fig. 4", "branches", "branching", _branches),
@@ -182,6 +206,7 @@ CLAIMS = (
     Claim("λ = 1 is too small; from 10 on λ matters little", "Fig. 5", "weight", "weights", _weights),
     Claim("without the connectivity loss the score fails", "notebook", "weight", "control", _loss),
     Claim("death times agree within and across datasets", "Fig. 6", "geometry", "lifetimes", _lifetimes),
+    Claim("in R¹⁰ death times are tighter and closer to η", "section 5.3", "geometry", "lifetimes", _dimension),
     Claim("AUC is kept with many classes, which shows scaling", "section 5.4", "geometry", "variability", _scaling),
     Claim("m − b + 1 neighbors within β̂ (Lemma 1 in practice)", "section 4", "geometry", "density", _density),
     Claim("ε̂ comes close to η, and small batches narrow β̂ − α̂", "Fig. 2", "toy", "toy", _toy),
