@@ -10,7 +10,7 @@ from experiments._lib.names import SCORES
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
-from experiments.render.sections import figure, is_substituted, not_run, origin, section, seed_span
+from experiments.render.sections import is_substituted, not_run, origin, section, seed_span
 from experiments.render.tables import markdown, signed
 
 BARS = 99  # of a batch of 100
@@ -27,13 +27,11 @@ def branching(records: Path = RESULTS) -> str:
     last = read("branching", records)["config"]["epochs"]
     losses = ["connectivity, untrained", f"connectivity, epoch {last}", f"reconstruction, epoch {last}"]
     heading = ["branches × dimensions", *losses, *_auc_heading("branching", records)]
-    alternative = "Connectivity and reconstruction loss over training, and AUC against exemplars, by branches"
     return section(
         "branching",
         records,
         _epochs("branching", records),
         markdown(heading, rows),
-        figure("branching", alternative),
     )
 
 
@@ -81,13 +79,11 @@ def weights(records: Path = RESULTS) -> str:
             [f"difference, {name}", *(signed(each["auc"][str(m)] - theirs[name][m]) for m in sizes)]
             for name, each in found.items()
         ]
-    alternative = "Connectivity loss over training and AUC against exemplars, by λ"
     return section(
         "weights",
         records,
         _epochs("weights", records),
         markdown(heading, rows),
-        figure("weights", alternative),
     )
 
 
@@ -102,13 +98,11 @@ def control(records: Path = RESULTS) -> str:
         for score in SCORES
         for way, measured in found.items()
     ]
-    alternative = "AUC against exemplars with and without the loss"
     return section(
         "control",
         records,
         _epochs("control", records),
         markdown(["m", *(f"{m:,}" for m in sizes)], rows),
-        figure("control", alternative),
     )
 
 
@@ -119,7 +113,7 @@ def worth(records: Path = RESULTS) -> str:
     shaped, raw, *fair = (measured["auc"]["count"]["120"] for measured in results("control", records).values())
     return (
         f"At m = 120 the count has an AUC of {shaped:.3f} with the connectivity loss and {raw:.3f} without it at the "
-        f"same radius, which is what the authors print. With a radius at the same quantile of distances the "
+        f"same radius, the comparison that the authors print. With a radius at the same quantile of distances the "
         f"encoder without the loss has {max(fair):.3f} at best. So {shaped - max(fair):.2f} of the gap of "
         f"{shaped - raw:.2f} comes from the loss, and {max(fair) - raw:.2f} from the radius."
     )

@@ -11,7 +11,7 @@ from experiments._lib.names import DATASETS, pairing
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
-from experiments.render.sections import figure, is_substituted, not_run, origin, section
+from experiments.render.sections import is_substituted, not_run, origin, section
 from experiments.render.tables import markdown, signed
 
 
@@ -34,7 +34,6 @@ def radius(records: Path = RESULTS) -> str:
         records,
         origin("radius", records),
         markdown(heading, [*ours, *rows]),
-        figure("radius", "AUC against the radius"),
     )
 
 
@@ -53,13 +52,11 @@ def lifetimes(records: Path = RESULTS) -> str:
             ]
             rows.append([pairing(*name.split(" → ")), _measured_on(dataset), *ranges])
     heading = ["encoder → other dataset", "measured on", "smallest", "mean ε̂ (over branches)", "largest"]
-    alternative = "Death times per branch on two datasets, for each encoder"
     return section(
         "lifetimes",
         records,
         origin("lifetimes", records),
         markdown(heading, rows),
-        figure("lifetimes", alternative),
     )
 
 
@@ -79,8 +76,7 @@ def variability(records: Path = RESULTS) -> str:
         for score, by in measured.items()
     ]
     heading = ["encoder, score", *(f"{n} classes" for n in config["classes"])]
-    alternative = "AUC on Tiny-ImageNet against the number of classes"
-    return section("variability", records, markdown(heading, rows), figure("variability", alternative))
+    return section("variability", records, markdown(heading, rows))
 
 
 def density(records: Path = RESULTS) -> str:
@@ -97,8 +93,5 @@ def density(records: Path = RESULTS) -> str:
             *(f"{list(found.values())[-1][str(m)]['within']:.0%}" for m in sizes),
         ]
     )
-    alternative = "Share of points with the promised number of neighbors, against m"
     heading = ["m", *(f"{m:,}" for m in sizes)]
-    return section(
-        "density", records, origin("density", records), markdown(heading, rows), figure("density", alternative)
-    )
+    return section("density", records, origin("density", records), markdown(heading, rows))

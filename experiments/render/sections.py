@@ -32,16 +32,11 @@ def not_measured(name: str, records: Path) -> list[str]:
 
 
 def section(name: str, records: Path, *paragraphs: str) -> str:
-    """Paragraphs, tables and figures one below the other, and by which command they came to be."""
+    """Paragraphs and tables one below the other, and by which command they came to be."""
     document = read(name, records)
     command = EXPERIMENTS[name].command
     reused = ", without the training time of cached encoders" if "--runs" in command else ""
     return "\n\n".join([*paragraphs, f"Made by `{command}` in {_duration(document['seconds'])}{reused}."])
-
-
-def figure(name: str, alternative: str) -> str:
-    """The figure that was drawn from the record."""
-    return f"![{alternative}](../figures/{name}.png)"
 
 
 def is_substituted(name: str, records: Path) -> bool:
