@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -56,6 +58,59 @@ def hub(small: Path) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.fixture
+def received() -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Take uploads as the Hub does, all of them inside the commit; gives the address and the files by name."""
+    files: dict[str, bytes] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            content = self._body()
+            answers = {
+                "/api/repos/create": {"url": f"{address}/someone/encoder"},
+                "/api/validate-yaml": {"warnings": [], "errors": []},
+                "/api/models/someone/encoder/preupload/main": {"files": _modes(content)},
+                "/api/models/someone/encoder/commit/main": {
+                    "commitUrl": f"{address}/someone/encoder/commit/{COMMIT}",
+                    "commitOid": COMMIT,
+                },
+            }
+            if self.path.endswith("/commit/main"):
+                parts = [json.loads(line) for line in content.splitlines()]
+                added = [part["value"] for part in parts if part["key"] == "file"]
+                files.update({each["path"]: base64.b64decode(each["content"]) for each in added})
+            answer = json.dumps(answers[self.path]).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def _body(self) -> bytes:
+            if "Content-Length" in self.headers:
+                return self.rfile.read(int(self.headers["Content-Length"]))
+            parts = []
+            while size := int(self.rfile.readline(), 16):
+                parts.append(self.rfile.read(size))
+                self.rfile.readline()
+            return b"".join(parts)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        address = f"http://127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield address, files
+        server.shutdown()
+
+
+def _modes(content: bytes) -> list[dict[str, object]]:
+    """Answer for each file in a request, if it has some, that it may be part of the commit."""
+    asked = json.loads(content.splitlines()[0]).get("files", [])
+    return [{"path": each["path"], "uploadMode": "regular", "shouldIgnore": False} for each in asked]
+
+
 def run(code: str, place: Path, endpoint: str = "http://127.0.0.1:9") -> subprocess.CompletedProcess[str]:
     """In a process of its own: the client reads its settings when it is imported."""
     environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(place / "hub"), "HF_HUB_DISABLE_XET": "1"}
@@ -71,6 +126,20 @@ def test_a_repository_is_downloaded_once(hub: str, small: Path, tmp_path: Path) 
 def test_a_missing_repository_is_a_clear_error(hub: str, tmp_path: Path) -> None:
     asked = run("import corel; corel.Backbone.from_pretrained('someone/else')", tmp_path, hub)
     assert "cannot get backbone.safetensors of someone/else from the Hub" in asked.stderr
+
+
+def test_an_upload_has_the_file_and_its_card(
+    received: tuple[str, dict[str, bytes]], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_none")
+    address, files = received
+    code = f"import corel; print(corel.Backbone.load({str(small)!r}).push_to_hub('someone/encoder'))"
+    done = run(code, tmp_path, address)
+    assert done.stdout.strip() == f"{address}/someone/encoder", done.stderr
+    assert set(files) == {"README.md", "backbone.safetensors"}
+    (tmp_path / "again.safetensors").write_bytes(files["backbone.safetensors"])
+    assert Backbone.load(tmp_path / "again.safetensors").digest == Backbone.load(small).digest
+    assert b"# tiny-imagenet-16x10" in files["README.md"]
 
 
 @pytest.mark.parametrize("name", ["tiny-imagenet-16x10", "small.safetensors", "below/small.safetensors"])

@@ -24,9 +24,8 @@ def download(repository: str, revision: str | None = None) -> Path:
     try:
         return Path(hf_hub_download(repository, FILE, revision=revision))
     except Exception as error:  # the package raises a dozen types, most of which are no OSError
-        reason = str(error).strip().splitlines()[0]
         raise OSError(
-            f"cannot get {FILE} of {repository} from the Hub ({reason}); check the name and the network"
+            f"cannot get {FILE} of {repository} from the Hub ({_reason(error)}); check the name and the network"
         ) from error
 
 
@@ -40,8 +39,12 @@ def upload(repository: str, folder: Path, *, private: bool) -> str:
         address = str(create_repo(repository, private=private, exist_ok=True))
         upload_folder(repo_id=repository, folder_path=folder, commit_message="Upload a corel backbone")
     except Exception as error:
-        reason = str(error).strip().splitlines()[0]
         raise OSError(
-            f"cannot upload to {repository} ({reason}); log in with `hf auth login`, check the name"
+            f"cannot upload to {repository} ({_reason(error)}); log in with `hf auth login`, check the name"
         ) from error
     return address
+
+
+def _reason(error: Exception) -> str:
+    """The first line of a message; some have none."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
