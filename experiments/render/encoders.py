@@ -9,7 +9,7 @@ from experiments._lib.names import DATASETS, SCORES, pairing
 from experiments._lib.parts import results
 from experiments._lib.paths import RESULTS
 from experiments._lib.record import read
-from experiments.render.sections import not_run, section
+from experiments.render.sections import not_measured, not_run, section
 from experiments.render.tables import markdown, signed
 
 KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
@@ -107,3 +107,33 @@ def variants(records: Path = RESULTS) -> str:
     missing = [name for name in config["parts"] if name not in found]
     waiting = [f"Not run yet: {'; '.join(missing)}."] if missing else []
     return section("contrastive", records, markdown(heading, rows), *waiting)
+
+
+def recipes(records: Path = RESULTS) -> str:
+    """Changes of the recipe by the scores of a new gallery: AUC on folds of each beside none."""
+    if not (records / "recipes.json").exists():
+        return not_run("recipes", records=records) or ""
+    config, found = read("recipes", records)["config"], results("recipes", records)
+    unchanged = next(iter(found.values()))["auc"]["cosine"]["120"]
+    rows = [
+        [name, f"{auc['count']['120']:.3f}", f"{auc['contrast']['120']:.3f}", f"{auc['cosine']['10']:.3f}",
+         f"{auc['cosine']['120']:.3f}", signed(auc["cosine"]["120"] - unchanged)]
+        for name, auc in ((name, each["auc"]) for name, each in found.items())
+    ]  # fmt: skip
+    heading = [
+        f"{config['images']:,} images", "count", "contrast", "cosine, m = 10", "cosine", "cosine, to the first row",
+    ]  # fmt: skip
+    return section("recipes", records, markdown(heading, rows), *not_measured("recipes", records))
+
+
+def general(records: Path = RESULTS) -> str:
+    """The encoder that was trained on beside the one that ships: AUC on folds by score."""
+    if pending := not_run("general", records=records):
+        return pending
+    longer, shipped = results("general", records).values()
+    rows = [
+        [f"{score}, m = {m}", f"{shipped[score][m]:.3f}", f"{longer[score][m]:.3f}",
+         signed(longer[score][m] - shipped[score][m])]
+        for score in ("count", "contrast", "cosine") for m in ("10", "120")
+    ]  # fmt: skip
+    return section("general", records, markdown(["CIFAR-10", "shipped", "trained on", "difference"], rows))

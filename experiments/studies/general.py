@@ -39,11 +39,11 @@ def images(data: Path) -> ImageSet:
     return ImageSet(pixels, None, (), [*small.names, *large.names], CALLED)
 
 
-def with_native_background(backbone: Backbone, data: Path) -> Backbone:
-    """The same encoder, with a background of images that were resized as a gallery's are: half of each set."""
-    share = len(backbone.background) // len(SOURCES)
+def with_native_background(backbone: Backbone, data: Path, sources: Sequence[str] = SOURCES) -> Backbone:
+    """The same encoder, with a background of images that were resized as a gallery's are: as many of each set."""
+    share = len(backbone.background) // len(sources)
     rng = np.random.default_rng(CONFIG.seed)
-    drawn = [split(name, "train", data).pixels[rng.permutation(50_000)[:share]] for name in SOURCES]
+    drawn = [split(name, "train", data).pixels[rng.permutation(50_000)[:share]] for name in sources]
     mixed = np.stack(drawn, axis=1).reshape(-1, *drawn[0].shape[1:])  # alternating, so that any beginning is mixed
     latents, features = backbone.embed(mixed, progress=True)
     pooled = features[:POOLED].astype(np.float16).astype(np.float32)

@@ -38,6 +38,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "variability": geometry.variability, "density": geometry.density, "precision": encoders.precision,
     "longer": encoders.longer, "stronger": encoders.stronger, "contrastive": encoders.variants,
     "benefit": benefit.benefit, "domains": encoders.domains, "encoders": wrapped.wrapped, "wider": wider.wider,
+    "recipes": encoders.recipes, "general": encoders.general,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
@@ -273,6 +274,21 @@ def test_variants_are_compared_with_the_first(tmp_path: Path) -> None:
     found = {"the preset": measured(0.78), "another": measured(0.77)}
     put(tmp_path, "contrastive", found, images=20_000, exemplars=120)
     assert "| another | 1.5 | 0.700 | 0.770 | 0.790 | −0.0100 |" in encoders.variants(tmp_path)
+
+
+def by_score(cosine: float) -> dict[str, dict[str, float]]:
+    return {score: {"10": 0.6, "120": auc} for score, auc in (("count", 0.7), ("contrast", 0.75), ("cosine", cosine))}
+
+
+def test_recipes_are_compared_with_the_first_by_cosine(tmp_path: Path) -> None:
+    found = {name: {"auc": by_score(auc)} for name, auc in (("the preset", 0.81), ("another", 0.8))}
+    put(tmp_path, "recipes", found, images=20_000)
+    assert "| another | 0.700 | 0.750 | 0.600 | 0.800 | −0.0100 |" in encoders.recipes(tmp_path)
+
+
+def test_a_longer_training_is_compared_with_what_ships(tmp_path: Path) -> None:
+    put(tmp_path, "general", {"general": by_score(0.88), "shipped": by_score(0.89)})
+    assert "| cosine, m = 120 | 0.890 | 0.880 | −0.0100 |" in encoders.general(tmp_path)
 
 
 def test_the_benefit_is_read_at_the_radius_that_was_asked_for(tmp_path: Path) -> None:
