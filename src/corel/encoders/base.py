@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from corel._compute.threads import run_side_by_side
 from corel._terminal import track
 
+PREPARED = 1 << 25  # numbers that are prepared at once: 128 MB as float32, or what one block takes if that is more
 BACKGROUND = 4000  # latents of unlabeled items that a backbone keeps, to compare with
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -102,10 +104,16 @@ class Network(nn.Module, ABC):
         width = self.architecture["branches"] * self.architecture["branch_dim"]
         each_of: Callable[..., Iterable[Embedding]] = run_side_by_side if self.apart and device.type == "cpu" else map
         parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
-        for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
-            prepared = normalize(self.prepare(items[start : start + batch_size])).to(device)
+        step = min(batch_size, self._at_once())
+        for start in track(range(0, len(items), step), "encoding", quiet=not progress):
+            prepared = normalize(self.prepare(items[start : start + step])).to(device)
             parts += each_of(self._embed_padded, self._blocks(prepared))
         return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
+
+    def _at_once(self) -> int:
+        """Give how many items to prepare at once: whole blocks, fewer of large images."""
+        block = self.sizes[-1]
+        return max(1, PREPARED // math.prod(self.input_shape) // block) * block
 
     def _blocks(self, prepared: Tensor) -> Iterator[Tensor]:
         """Cut a batch into blocks of the largest size, and what is left into the smallest: less of it is padding."""
