@@ -81,7 +81,8 @@ def measure_traits(pixels: NDArray[np.uint8]) -> Traits:
 
 def _averaged(pixels: NDArray[np.uint8]) -> Floats:
     """Gray values of at most `SIZE` pixels a side, means over equal areas."""
-    gray = pixels.mean(axis=3, dtype=np.float32)
+    # The same as pixels.mean(axis=3, dtype=np.float32), several times as fast: sums of three bytes are exact.
+    gray = (pixels[..., 0].astype(np.float32) + pixels[..., 1] + pixels[..., 2]) / np.float32(3)
     for axis in (1, 2):
         length = gray.shape[axis]
         if length > SIZE:
