@@ -83,11 +83,12 @@ def _growth(call: Callable[[], Callable[[], object]]) -> float:
     measured = call()
     ctypes.CDLL(None).malloc_trim(0)  # or the call would find its memory among what others have freed
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is resident now
-    before = _peak()
+    before = process_peak()
     measured()
-    return (_peak() - before) / 1024
+    return (process_peak() - before) / 1024
 
 
-def _peak() -> int:
+def process_peak() -> int:
+    """Give the kilobytes of this process at its peak (Linux); `ru_maxrss` would begin with those of its parent."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -4,9 +4,9 @@
 encoder, reading included, on a machine with nothing else to do. Writes ``benchmarks/results/photographs.json``.
 
 ``python -m benchmarks.photographs --photos DIR --memory`` enrolls 2,000 and 50,000 different photos at 224 and at 518
-pixels, each in a process of its own, and compares the peaks of their memory. Its encoder is one convolution: what is
-measured is everything around it. Writes ``benchmarks/results/memory.json``. With ``--quick`` both only show that
-everything runs.
+pixels, each in a process of its own, and compares the peaks of their memory. Its encoder is one convolution, wrapped
+beforehand: what is measured is everything around it. Writes ``benchmarks/results/memory.json``. With ``--quick`` both
+only show that everything runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from typing import Any
 
 import torch
 
+from benchmarks._timing import process_peak
 from corel import Gallery, images
 from corel.backbone import Backbone
 from corel.images import find_files
@@ -57,30 +57,37 @@ def peaks(folders: Sequence[Path], files: Sequence[int]) -> Iterator[dict[str, d
     """What processes that enroll so many files take, by size of the encoder's input; given anew after each size."""
     words = [sys.executable, "-m", "benchmarks.photographs", "--photos", *folders]
 
-    def told(size: int, count: int) -> Any:
-        command = [str(each) for each in (*words, "--enroll", size, count)]
+    def told(backbone: Path, count: int) -> Any:
+        command = [str(each) for each in (*words, "--enroll", backbone, count)]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
     found: dict[str, dict[str, Any]] = {}
-    for size in SIZES:
-        found[f"{size} pixels"] = {str(count): told(size, count) for count in files}
-        yield found
+    with tempfile.TemporaryDirectory() as place:
+        for size in SIZES:
+            backbone = Path(place, f"{size}.safetensors")
+            one_convolution(_shuffled(folders)[:BACKGROUND], size).save(backbone)
+            found[f"{size} pixels"] = {str(count): told(backbone, count) for count in files}
+            yield found
 
 
-def enroll(photos: Sequence[Path], size: int, files: int) -> dict[str, float]:
-    """Enroll so many of the photos; gives the megabytes at the peak, and how many exemplars there are then."""
-    if len(photos) < files + BACKGROUND:
-        raise SystemExit(f"{files + BACKGROUND:,} photos are needed, there are {len(photos):,}")
+def one_convolution(photos: Sequence[Path], size: int) -> Backbone:
+    """Wrap an encoder that takes little time and memory of its own."""
     network = torch.nn.Sequential(
         torch.nn.Conv2d(3, 64, 16, stride=16), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()
     )
-    backbone = Backbone.wrap(network, list(photos[:BACKGROUND]), size=size)
-    with tempfile.TemporaryDirectory() as place:
-        backbone.save(Path(place, "x.safetensors"))
-        with Gallery.open(Path(place, "x.gallery"), Path(place, "x.safetensors"), create=True) as gallery:
-            done = gallery.enroll("photos", photos[BACKGROUND : BACKGROUND + files])
-        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return {"megabytes at the peak": megabytes, "enrolled": done.added["photos"]}
+    return Backbone.wrap(network, list(photos), size=size)
+
+
+def enroll(photos: Sequence[Path], backbone: str, files: int) -> dict[str, float]:
+    """Enroll so many of the photos; gives the megabytes at the peak, and how many exemplars there are then."""
+    if len(photos) < files + BACKGROUND:
+        raise SystemExit(f"{files + BACKGROUND:,} photos are needed, there are {len(photos):,}")
+    with (
+        tempfile.TemporaryDirectory() as place,
+        Gallery.open(Path(place, "x.gallery"), backbone, create=True) as gallery,
+    ):
+        done = gallery.enroll("photos", photos[BACKGROUND : BACKGROUND + files])
+    return {"megabytes at the peak": process_peak() / 1024, "enrolled": done.added["photos"]}
 
 
 def main() -> None:
@@ -89,11 +96,12 @@ def main() -> None:
     parser.add_argument("--photos", type=Path, nargs="+", required=True, help="folders of different photos")
     parser.add_argument("--memory", action="store_true", help="the memory of enrolling, not the time of encoding")
     parser.add_argument("--quick", action="store_true", help="small numbers, and nothing is written")
-    parser.add_argument("--enroll", type=int, nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--enroll", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     photos, started = _shuffled(arguments.photos), time.perf_counter()
     if arguments.enroll:
-        print(json.dumps(enroll(photos, *arguments.enroll)))
+        backbone, count = arguments.enroll
+        print(json.dumps(enroll(photos, backbone, int(count))))
         return
     files, timed = ((100, 200), 64) if arguments.quick else (FILES, TIMED)
     found: Iterable[dict[str, Any]] = peaks(arguments.photos, files) if arguments.memory else [times(photos, timed)]
