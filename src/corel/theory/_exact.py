@@ -71,7 +71,7 @@ def beta_bounds(points: Points, b: int, p: float = 1.0) -> BetaBounds:
 
 
 def diameter_bound(m: int, b: int, beta: float) -> float:
-    """No two of m points are farther apart, if all b-point subsets are connected at β; 2β from m = 2b − 3 on.
+    """No two of m points are farther apart, if all b-point subsets are connected at β: at most 2β from m = 2b − 3 on.
 
     >>> diameter_bound(197, 100, beta=1.0)
     2.0
