@@ -180,6 +180,13 @@ def test_a_torch_without_a_private_name_takes_the_general_path(name: str, monkey
     torch.testing.assert_close(connectivity_loss(points, 1.0), fast)
 
 
+def test_a_torch_without_a_level_of_forward_mode_takes_the_general_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = gaussian(4, 9, 3)
+    assert direct_l1.applies(points, 1.0)
+    monkeypatch.delattr(forward_ad, "_current_level")
+    assert not direct_l1.applies(points, 1.0)
+
+
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 def test_forward_mode_gives_the_directional_derivative() -> None:
     points, direction = gaussian(6, 3), gaussian(6, 3, seed=1)

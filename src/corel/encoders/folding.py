@@ -8,6 +8,7 @@ from itertools import chain
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from corel._compute.torch_internals import change_count
 from corel.encoders.base import channels_last
 
 
@@ -29,17 +30,17 @@ class Folding:
     """Keeps the folded copy of a module until one of its weights is another tensor or was changed in place."""
 
     def __init__(self) -> None:
-        self._seen: list[tuple[Tensor, int]] = []
+        self._seen: list[tuple[Tensor, object]] = []
         self._kept: nn.Module | None = None
 
     def of(self, module: nn.Module) -> nn.Module:
         """Give the folded copy."""
         tensors = list(chain(module.parameters(), module.buffers()))
         same = len(tensors) == len(self._seen) and all(
-            tensor is seen and tensor._version == version
+            tensor is seen and change_count(tensor) == version
             for tensor, (seen, version) in zip(tensors, self._seen, strict=True)
         )
         if self._kept is None or not same:
             self._kept = fold_batch_norms(module)
-            self._seen = [(tensor, tensor._version) for tensor in tensors]
+            self._seen = [(tensor, change_count(tensor)) for tensor in tensors]
         return self._kept
