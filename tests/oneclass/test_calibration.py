@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 import corel.oneclass._calibration as calibration_module
-from corel.oneclass import METHODS, Calibration, ClassBank, _contrast, _cosine, exact_known
+from corel.oneclass import METHODS, Calibration, ClassBank, _contrast, _cosine
 from corel.oneclass._whitening import whitening_of
 
 Array = NDArray[Any]
+Like = Callable[[Array, Array], Array]
 RATES = (0.1, 0.2, 0.34)
 
 
@@ -65,7 +66,7 @@ def exact(bank: ClassBank, z: Array) -> float:
     weights = weigh(bank, points, points)
     np.einsum("iib->ib", weights)[:] = 0
     sums = np.einsum("imb,mc->icb", weights[:, :-1], owners[:, None] == np.arange(len(bank.sizes)))
-    scales = worth(bank, points)
+    scales = scales_at(bank, points)
 
     def like(sums: Array, counts: Array) -> Array:
         growth = bank.sizes.mean() / np.maximum(counts, 1)
@@ -76,8 +77,32 @@ def exact(bank: ClassBank, z: Array) -> float:
     return exact_known(sums[:-1], sums[-1], weights[:-1, -1], owners, like)
 
 
-def worth(bank: ClassBank, points: Array) -> Array:
-    """What a unit of weight is worth around each point `[n, B]`."""
+def exact_known(peers: Array, image: Array, mutual: Array, owners: Array, like: Like) -> float:
+    """The p-value of `Calibration.known` in its exact form: slow, and never higher.
+
+    For each class y the image joins y, all M + 1 points are compared by their likeliest class, each with itself left
+    out, and p is the largest of the C shares that are no likelier than the image.
+
+    Args:
+        peers: sums `[M, C, B]` of each exemplar over each class, itself left out.
+        image: sums `[C, B]` of the image.
+        mutual: weights `[M, B]` between the image and each exemplar.
+        owners: the class `[M]` of each exemplar.
+        like: gives the likeness `[M + 1, C]` for sums `[M + 1, C, B]`, the image last, divided by counts `[M + 1, C]`.
+
+    """
+    classes, shares = np.arange(image.shape[0]), []
+    for y in classes:
+        sums = np.concatenate([peers, image[None]])
+        sums[:-1, y] += mutual
+        members = np.append(owners, y)[:, None] == classes
+        best = like(sums, members.sum(axis=0) - members).max(axis=1)
+        shares.append(float(np.mean(best <= best[-1])))
+    return max(shares)
+
+
+def scales_at(bank: ClassBank, points: Array) -> Array:
+    """The factor for the mass around each point `[n, B]`."""
     assert bank.background is not None
     masses = weigh(bank, points, bank.background).sum(axis=1)
     measure = _cosine if bank.method == "cosine" else _contrast
@@ -85,7 +110,7 @@ def worth(bank: ClassBank, points: Array) -> Array:
 
 
 def weigh(bank: ClassBank, a: Array, b: Array) -> Array:
-    """What `b` weighs from `a`, pair by pair and branch by branch `[n, m, B]`."""
+    """The weight of each row of `b` at each row of `a`, branch by branch `[n, m, B]`."""
     if bank.method == "cosine":
         assert bank.background is not None
         whitening = whitening_of(bank.background)

