@@ -18,7 +18,7 @@ RNG = np.random.default_rng(0)
 
 
 def gradient(width: int, height: int) -> Image.Image:
-    """Red grows to the right, green downwards."""
+    """Red grows to the right, green downward."""
     red, green = np.meshgrid(np.linspace(0, 255, width), np.linspace(0, 255, height))
     return Image.fromarray(np.stack([red, green, 0 * red], axis=-1).astype(np.uint8))
 

@@ -179,7 +179,7 @@ def test_contrast_is_the_log_ratio_of_smoothed_rates() -> None:
 
 
 def test_contrast_gives_a_point_far_from_everything_the_lowest_score() -> None:
-    """Smoothing towards anything but the background would reward an empty background and accept noise."""
+    """Smoothing toward anything but the background would reward an empty background and accept noise."""
     rng = np.random.default_rng(0)
     bank = ClassBank.of([rng.normal(size=(40, 8))], branches=2, radius=3.0, background=rng.normal(size=(500, 8)))
     near, far = bank.scores(rng.normal(size=(200, 8))), bank.scores(np.full((1, 8), 50.0))

@@ -62,10 +62,10 @@ class Backbone:
         background: latents of auxiliary images, float32 ``[k, B·D]``.
         metadata: where it comes from: configuration, data, version, what it was measured on.
         preparation: how an item becomes the network's input; default: stretch to its size, no normalization.
-        pooled_background: features of auxiliary images, float32 ``[k, F]``, of a network whose features are not its
-            latents; None in files from before there were any.
-        background_hashes: uint8 ``[k, 32]``, of what the encoder saw of each item of the background; None where it was
-            trained here.
+        pooled_background: features of auxiliary images, float32 ``[k, F]``, where a network's features differ from its
+            latents; None in older files.
+        background_hashes: the hash of each item of the background as the encoder saw it, uint8 ``[k, 32]``; None for
+            networks that corel trained.
 
     Example:
         >>> import corel
@@ -100,11 +100,6 @@ class Backbone:
     def branch_dim(self) -> int:
         """The dimension D of each branch."""
         return self.network.architecture["branch_dim"]
-
-    @property
-    def on_vectors(self) -> bool:
-        """Whether it encodes rows of features ``[n, features]`` rather than images."""
-        return len(self.network.input_shape) == 1
 
     @property
     def digest(self) -> str:

@@ -137,7 +137,7 @@ class Baseline(ABC):
 
     @torch.no_grad()
     def _map(self, function: Callable[[Tensor], Tensor], items: Tensor, title: str | None = None) -> Tensor:
-        """Apply the trained network, or what is built of it, to items in batches; a bar shows where it has a title."""
+        """Apply a function of the trained network to items in batches; with a title, show a bar."""
         self._network.eval()
         quiet = title is None or not self.progress
         parts = track(torch.split(items, SCORED_AT_ONCE), f"{type(self).__name__} {title}", quiet=quiet)

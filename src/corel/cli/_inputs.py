@@ -41,7 +41,7 @@ def _standard_input() -> Iterator[Path]:
 
 
 def report_skipped(skipped: Sequence[Skipped]) -> None:
-    """Name what was not read, at most ten of it."""
+    """Print what was not read, the first ten by name."""
     for each in skipped[:10]:
         console().print(f"skipped: {printable(each.path)} {each.reason}", markup=False, soft_wrap=True)
     if len(skipped) > 10:

@@ -46,8 +46,8 @@ def outputs(style: Format, out: Path | None) -> list[Output]:
 def row_writer(style: Format, out: Path | None, *, every: bool = False) -> Iterator[Write]:
     """Give a function that writes rows, to standard output or to a file that appears when all is written.
 
-    Until then they are in FILE.partial, which stays if the command is interrupted, killed or meets an error. `every`
-    says that there is a row for every class, so that a table shows what belongs to the class.
+    Until then they are in FILE.partial, which stays if the command is interrupted, killed or meets an error. With
+    `every` there is a row for each class, and a table shows the class's own p-value and score.
     """
     if style is Format.PARQUET and out is None:
         raise ValueError("Parquet is not text; name a file with --out results.parquet")

@@ -89,12 +89,15 @@ def _halve(inputs: int, outputs: int) -> tuple[nn.Module, nn.Module]:
 
 
 class _Doubling(nn.ConvTranspose2d):
-    """Twice the side. The bias is added apart: inside oneDNN its gradient can take as long as all the rest."""
+    """A transposed convolution that doubles the side.
+
+    The bias is added separately: inside oneDNN its gradient can take as long as all the rest.
+    """
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__(inputs, outputs, 3, stride=2, padding=1, output_padding=1)
 
     def forward(self, x: Tensor, output_size: list[int] | None = None) -> Tensor:
-        assert self.bias is not None  # for the type alone: torch can build this layer without
+        assert self.bias is not None  # for mypy: torch's own layers may have none
         doubled = conv_transpose2d(x, self.weight, stride=2, padding=1, output_padding=1)
         return doubled.add_(self.bias.view(-1, 1, 1))

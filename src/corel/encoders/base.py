@@ -41,7 +41,7 @@ class Network(nn.Module, ABC):
         encoder: maps what `prepare` returns to latents ``[n, branches·branch_dim]``.
         input_shape: the shape of one prepared item, without the batch.
         half_weights: whether a backbone keeps matrices and kernels in half precision.
-        own_features: whether its features are others than its latents.
+        own_features: whether its features differ from its latents.
         sizes: how many items an encoder call may have, ascending. Kernels choose their order of summation by the size
             of a batch; with few sizes a latent does not depend on its batch. 32 is as fast as any on a CPU, and 8
             keeps a single image cheap.

@@ -50,8 +50,8 @@ class BranchedLinear(nn.Module):
     def _in_lanes(self, branches: Tensor) -> Tensor:
         """Map ``[B, n, in]`` to ``[B, out, n or more]`` with an item a lane.
 
-        As rows of a matrix product, items at different places of a batch are summed in different orders. As full
-        vectors of columns they are not, so that the result for an item does not depend on its batch.
+        A matrix product may sum a row in another order at another place of the batch. Here items are columns, padded to
+        full vectors, and all are summed in the same order: the result for an item does not depend on its batch.
         """
         padded = nn.functional.pad(branches, (0, 0, 0, -branches.shape[1] % LANES))
         return torch.baddbmm(self.bias.mT, self.weight.mT, padded.mT)

@@ -100,7 +100,7 @@ def rows_of(features: int, items: Any) -> Tensor:
     return numbers
 
 
-RESOLVED = 1e-5  # deviations below this share of the mean are a hundred steps of float32 or less
+RESOLVED = 1e-5  # a smaller deviation, as a share of the mean, is less than a hundred rounding steps of float32
 
 
 class Standardize(nn.Module):

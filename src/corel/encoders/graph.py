@@ -235,7 +235,7 @@ def _cut(model: Any, outputs: Iterable[str]) -> None:
 
 
 def _join(model: Any, layers: Sequence[str], source: str) -> int:
-    """Make one output of the layers, and give its length; several are normalized first, so that none drowns another."""
+    """Join the layers into one output and give its length; several get length 1 first, so that all count the same."""
     from onnx import TensorProto, helper
 
     shapes = _inferred(model, layers)
@@ -254,7 +254,7 @@ def _join(model: Any, layers: Sequence[str], source: str) -> int:
 
 
 def _inferred(model: Any, layers: Sequence[str]) -> dict[str, list[int]]:
-    """Give the shapes of the layers; 0 stands for a number that the input's shape does not decide."""
+    """Give the shapes of the layers; 0 stands for a size that does not follow from the input's shape."""
     import onnx
 
     model.graph.ClearField("output")

@@ -25,7 +25,7 @@ from corel.encoders.vectors import Vectors
 from corel.encoders.whitening import Whitening
 from corel.persistence import death_times
 
-BATCH, BATCHES = 100, 200  # items whose connectivity is measured at a time, and how often: the paper's batch
+BATCH, BATCHES = 100, 200  # items in a batch whose death times are measured, as in the paper; and how many batches
 FEWEST = 50  # items, for a radius to be read off
 AGREEMENT = 1e-3  # the largest change of a latent's component that half-precision weights may cause
 COMPARED = 32  # items by which it is measured
@@ -134,9 +134,9 @@ def run(
             rows.extend(network, batch.values if shrink is None else images.resize_all(batch.values, preparation))
         latents, hashes = rows.all()
     _check(latents, hashes, stream.source)
-    distinct = np.unique(hashes, axis=0, return_index=True)[1]  # a photo that is there twice counts once
+    distinct = np.unique(hashes, axis=0, return_index=True)[1]  # copies of a photo count once
     order = np.random.default_rng(0).permutation(np.sort(distinct))
-    kept = order[:BACKGROUND]  # in no order: the cosine score weighs the first rows as a sample of all
+    kept = order[:BACKGROUND]  # shuffled: the cosine score takes the first rows as a sample of all
     whitening = Whitening.of(latents[kept])
     deaths = _deaths(whitening(latents[order]))
     # Half precision, as the file has it: a backbone is the same before and after it is saved.

@@ -120,15 +120,15 @@ def nearest_distances(queries: NDArray[Any], rows: NDArray[Any], count: int) -> 
 
 
 def _without_encoder(train: LabeledItems, test: LabeledItems) -> dict[str, tuple[NDArray[Any], ...]]:
-    """Rows that no encoder has seen, by what they are.
+    """Give the items as they are without an encoder, by name.
 
-    Pixels have a common unit. Features are taken twice: standardized, as in a table, and scaled to length 1, as
-    embeddings are compared.
+    Images are their pixels. Vectors come twice: standardized, as a table of measurements is compared, and scaled to
+    length 1, as embeddings are compared.
     """
     if train.kind == "images":
         return {"pixels": tuple(data.items.reshape(len(data), -1) for data in (train, test))}
     rows = train.items.astype(np.float64)
-    # Rounding gives a constant a deviation too.
+    # Because of rounding, a constant has a deviation above zero.
     mean, unit = rows.mean(axis=0), np.where(np.ptp(rows, axis=0) > 0, rows.std(axis=0), 1)
     lengths = (np.linalg.norm(data.items, axis=1, keepdims=True) for data in (train, test))
     return {

@@ -129,7 +129,7 @@ def _search(
     photo: NDArray[np.uint8], name: str, sides: Sequence[int], size: int, p_values: PValues,
     *, progress: bool, marked: Box | None = None,
 ) -> Found:  # fmt: skip
-    """Score all windows of all sides; where sides differ, the largest p-value at the first one's centers counts."""
+    """Score the windows of every side; give the largest p-value at each center of the first side's windows."""
     if min(photo.shape[:2]) < max(sides):
         raise ArgumentError("window", f"has {max(sides)} pixels a side, more than {name} has; choose smaller windows")
     searched = [Windows(photo, side, size) for side in sides]

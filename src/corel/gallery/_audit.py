@@ -49,8 +49,8 @@ class Fit(Ranked):
     """An exemplar compared with its class, the other classes and the background.
 
     Attributes:
-        likelier: the class that it is more like than its own; None where there is none.
-        background: whether the background is more like it than its own class is.
+        likelier: the class that it is most like, if that is not its own; else None.
+        background: whether it is more like the background than like its own class.
 
     """
 

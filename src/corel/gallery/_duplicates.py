@@ -12,8 +12,8 @@ from corel.gallery._exemplar import Exemplar
 from corel.gallery._items import decoded_thumbnail
 
 SIDE = 16  # pixels at which thumbnails are compared: a crop by a few percent moves nothing by a whole one
-# Two pictures are nearly the same if one minus their correlation is at most FAR, and at most one NEARER-th of the usual
-# distance to the NEIGHBOR-th nearest: clothes on black are all alike, and only much closer ones are copies.
+# Two pictures are nearly the same if one minus their correlation is at most FAR, and at most 1/NEARER of the usual
+# distance to the NEIGHBOR-th nearest picture: clothes on black are all alike, and only much closer ones are copies.
 FAR, NEARER, NEIGHBOR = 0.05, 8, 5
 CELLS = 1 << 23  # correlations held at once
 

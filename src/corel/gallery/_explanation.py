@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10  # exemplars a branch
 GAP = 2  # pixels between thumbnails
-ROWS = 5  # at least; in fewer, `SHOWN` square thumbnails would not fill their height, nor stand beside their bars
+ROWS = 5  # the fewest that a figure has room for: in less height, square thumbnails would not line up with the bars
 PAPER, CLASS, BACKGROUND = 255, "#1f77b4", "#b0b0b0"
 
 

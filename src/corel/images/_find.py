@@ -33,7 +33,7 @@ _ARRAYS = (".npy", ".npz")
 
 
 def find(source: Any, split: str, root: str | os.PathLike[str] | None, *, labeled: bool = False) -> Listing:
-    """List what any source holds, without decoding it; two arrays are images and labels if it must be `labeled`."""
+    """List what a source holds, without decoding it; with `labeled`, two arrays are images and their labels."""
     if split not in _SPLITS:
         raise ArgumentError("split", f"must be 'train' or 'test' ('val' is read as 'test'), got {split!r}")
     part = _SPLITS[split]

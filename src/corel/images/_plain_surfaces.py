@@ -33,9 +33,9 @@ def lack_more(asked: Floats, exemplars: Floats) -> NDArray[np.bool_]:
 
 
 def _p_values(asked: Floats, exemplars: Floats) -> Doubles:
-    """Share of exemplars and image that are as far from the nearest other one as the image is.
+    """P-values ``[n]``: the share of image and exemplars whose nearest neighbor is at least as far as the image's.
 
-    The image is among the others for an exemplar, so it is exchangeable with them and the p-value is valid.
+    An exemplar's nearest neighbor may be the image. So image and exemplars are exchangeable, and the p-value is valid.
     """
     apart = _distances(exemplars, exemplars)
     np.fill_diagonal(apart, np.inf)

@@ -35,7 +35,7 @@ def effective_rank(rows: Tensor) -> int:
     """
     sample = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))[:SAMPLE]].double()
     deviation, mean = torch.std_mean(sample, dim=0, correction=0)
-    changes = (sample != sample[0]).any(dim=0)  # rounding gives a constant a deviation too
+    changes = (sample != sample[0]).any(dim=0)  # because of rounding, a constant has a deviation above zero
     scaled = ((sample - mean) / deviation.where(changes, 1))[:, changes]
     variances = torch.linalg.svdvals(scaled).square()
     shares = variances / variances.sum().clamp(min=torch.finfo(torch.float64).tiny)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
-ASPECT = 4 / 3  # the most that a crop is wider than high, or higher than wide
-HUE = 0.1  # of the circle of colors: how far they turn either way
+ASPECT = 4 / 3  # largest ratio of a crop's sides
+HUE = 0.1  # largest turn of the colors, as a share of the color circle
 JITTER = 0.4  # brightness, contrast and saturation change by up to this much
 GRAY = 0.2  # share of the views without color
 
@@ -18,7 +18,7 @@ GRAY = 0.2  # share of the views without color
 def random_views(images: Tensor, size: int, least: float, generator: torch.Generator) -> Tensor:
     """Crop each image ``[n, channels, s, s]`` in [0, 1] to `size` pixels, mirror and recolor it, by its own draw.
 
-    Crops have areas between `least` and 1, as shares of the image; what their shape takes beyond its border is lost.
+    Areas of crops are between `least` and 1, as shares of the image. Sides longer than the image's are cut to it.
     """
     # The grid that a crop is read through must not be rounded to half precision: it would move by a pixel.
     with torch.autocast(images.device.type, enabled=False):

@@ -25,11 +25,11 @@ class Bag:
 
     @cached_property
     def peers(self) -> Integers:
-        """What the other exemplars of the class weigh from each one, per branch `[B, m]`."""
+        """The mass of the other exemplars around each one, per branch `[B, m]`."""
         masses: Integers = self._measure.cpu.mass_peers(self.points, transposed(self.points), self._measure.window)
         return masses
 
     @cached_property
     def around(self) -> Integers:
-        """What all rows of the background weigh from each exemplar and branch `[m, B]`."""
+        """The background's mass around each exemplar, per branch `[m, B]`."""
         return self._measure.around(self.points, self._measure.cpu)

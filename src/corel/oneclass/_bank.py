@@ -58,9 +58,8 @@ class ClassBank:
     to the last bit. A class may be empty. Latents are compared in the type of the exemplars: float64 if they are
     float64, else float32. Points that are tensors on an accelerator are scored there.
 
-    Rows of the background that equal an exemplar are to be `omitted`, by their numbers; for a point that equals a row,
-    ask the bank `without` it. Else the point or exemplar counts once more in its own background than the others do,
-    and p-values are no longer exact.
+    Name the rows of the background that equal an exemplar in `omitted`, and score a point that equals a row by the bank
+    `without` that row. Otherwise its own copy in the background lowers its score, and p-values are no longer exact.
 
     Example:
         >>> bank = ClassBank.of([[[0.0], [1.0]], [[9.0]]], branches=1, radius=2.0)
@@ -104,7 +103,7 @@ class ClassBank:
     def without(self, row: int) -> ClassBank:
         """This bank with one row of the background fewer: for a point that equals the row, and for it alone.
 
-        Nothing is compared anew but the exemplars with that row.
+        Only the exemplars' weights with that row are computed anew.
         """
         weighed = self._measure.weighed
         if weighed is None or not weighed.holds(row) or row in self.omitted:
@@ -113,7 +112,7 @@ class ClassBank:
         measure, around = self._measure.omitting(omitted), self._around - self._masses_of([row])
         bank._set(
             omitted=omitted, _measure=measure, _around=around,
-            _standing=Standing(self._standing.masses, np.ascontiguousarray(measure.worth(around).T)),
+            _standing=Standing(self._standing.masses, np.ascontiguousarray(measure.scales(around).T)),
         )  # fmt: skip
         return bank
 
@@ -195,7 +194,7 @@ class ClassBank:
         return Assessment(ranks.scores + self._constants, (ranks.below + tied) / (self.sizes + 1))
 
     def leave_one_out(self) -> Doubles:
-        """The score `[M]` of each exemplar in its class's bag with one more point, far from all."""
+        """The score `[M]` of each exemplar by the others of its class, once a point far from all has joined them."""
         peers, scales = self._standing
         return np.repeat(self._constants, self.sizes) + _cpu.combine(peers, scales, self._measure.logarithmic)
 
@@ -229,14 +228,14 @@ class ClassBank:
         scales = self._scales(points, measure.cpu) * self._growths(None)[index]
         votes = np.empty((len(points), len(bag)))
         for row, point in enumerate(points):
-            # Weights are symmetric: what each exemplar weighs from the point is what the point weighs from each.
+            # Weights are symmetric, so the point's weight at each exemplar is the exemplar's weight at the point.
             weights: Integers = measure.cpu.mass(bag, transposed(point[None]), measure.window)
             votes[row] = divided(weights, scales[row], logarithmic=measure.logarithmic)
         return votes
 
     @property
     def least_likeness(self) -> float:
-        """The likeness of a point from which no exemplar weighs anything."""
+        """The likeness of a point that is far from all exemplars: their weights are zero."""
         return float(self._mean_constant)
 
     def _growths(self, divisors: ArrayLike | None) -> Doubles:
@@ -269,8 +268,8 @@ class ClassBank:
         return _Query(moved, _torch, self._scales(moved, _torch))
 
     def _scales(self, points: Any, kernels: ModuleType) -> Doubles:
-        """What a unit of mass around each point and branch is worth `[n, B]`."""
-        return self._measure.worth(self._measure.around(points, kernels))
+        """The factor for the mass around each point, per branch `[n, B]`."""
+        return self._measure.scales(self._measure.around(points, kernels))
 
     @cached_property
     def _whole(self) -> Measure:
@@ -310,18 +309,18 @@ class ClassBank:
     @cached_property
     def _standing(self) -> Standing:
         masses = np.concatenate([bag.peers for bag in self._bags], axis=1)
-        return Standing(masses, np.ascontiguousarray(self._measure.worth(self._around).T))
+        return Standing(masses, np.ascontiguousarray(self._measure.scales(self._around).T))
 
     @cached_property
     def _around(self) -> Integers:
-        """What the background weighs from each exemplar and branch `[M, B]`, without the rows omitted."""
+        """The background's mass around each exemplar, per branch `[M, B]`, without the rows omitted."""
         around = np.concatenate([bag.around for bag in self._bags])
         weighed = self._measure.weighed
         omitted = no_rows() if weighed is None else weighed.omitted
         return around - self._masses_of(omitted) if len(omitted) else around
 
     def _masses_of(self, rows: Any) -> Integers:
-        """What these rows of the background weigh from each exemplar and branch `[M, B]`."""
+        """The mass of these rows of the background around each exemplar, per branch `[M, B]`."""
         measure, weighed = self._measure, self._measure.weighed
         assert weighed is not None
         columns = weighed.some(rows)

@@ -35,7 +35,7 @@ def as_latents(z: Latents, dtype: type[np.floating[Any]], name: str) -> Points:
 
 
 def computing_device(z: Latents) -> torch.device | None:
-    """Where to count: the device that already holds `z`, or None for the CPU, also where doubles do not exist."""
+    """The device that holds `z`; None for the CPU, and for a device without float64."""
     return z.device if isinstance(z, Tensor) and z.device.type not in ("cpu", "mps") else None
 
 
@@ -55,7 +55,7 @@ def resolve_method(method: Method, background: Points | None) -> Method:
 
 
 def check_ties(ties: Ties) -> None:
-    """Refuse any other way to break ties."""
+    """Raise unless ties are broken in a way that exists."""
     if ties not in ("conservative", "random"):
         raise ArgumentError("ties", f'must be "conservative" or "random", not {ties!r}')
 

@@ -1,7 +1,7 @@
 """Weighing exemplars by their cosine on the CPU: matrix products in blocks, then kernels over their rows.
 
-An exemplar weighs exp(cos/τ), and the score is that of one branch of the contrast: with c what the class's m exemplars
-weigh from a point, and q the mean weight of the background there,
+An exemplar weighs exp(cos/τ), and the score is that of one branch of the contrast: with c the mass of the class's m
+exemplars around a point, and q the mean weight of the background there,
 
     log( (c + s·q) / ((m + s)·q) ) = log(1 + c/(s·q)) + log(s/(m + s)).
 
@@ -34,7 +34,7 @@ CELLS = 1 << 21  # products that a thread holds at once: 8 MB
 
 
 def window(length: int) -> Window:
-    """The weights of unit vectors of this length, by how far their product is below the largest that it can be."""
+    """The weights of unit vectors of this length, by the largest product that there can be minus theirs."""
     steps = RESOLUTION / (TEMPERATURE * length**2)
     return Window(np.float32(0), np.float32(steps), _table(int(2 * LARGEST * steps) + 2), np.float32(LARGEST))
 
@@ -135,7 +135,7 @@ def _mass_rows(products: Points, window: Window, masses: Integers) -> None:
 
 @jit
 def _peer_rows(products: Points, window: Window, first: int, masses: Integers) -> None:
-    """``masses[t]``: what all exemplars but number ``first + t`` weigh from that one."""
+    """``masses[t]``: the mass around exemplar ``first + t`` of all others."""
     weights = np.empty(products.shape[1], np.int32)
     for t in range(len(products)):
         _weigh(products[t], window, weights)
@@ -153,9 +153,9 @@ def _score_rows(products: Points, scales: Doubles, classes: Classes, scores: Dou
 
 @jit
 def _rank_rows(products: Points, scales: Doubles, classes: Classes, others: Standing, ranks: Ranks) -> None:
-    """Put each point in each class's bag and count the exemplars that then score below it, or the same.
+    """Let each point join each class, and count the exemplars that then score below it, or the same.
 
-    Compared is what the logarithms of scores are taken of. The masses are doubles that hold integers: exact.
+    Scaled masses are compared; the scores are their logarithms. Masses are integers that doubles hold exactly.
     """
     offsets, weights = classes.offsets, np.empty(products.shape[1], np.int32)
     for t in range(len(products)):

@@ -1,4 +1,4 @@
-"""The kernels over all rows: allocate what they fill and share the rows between threads."""
+"""The kernels over all rows: allocate the results, and share the rows between threads."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from corel.oneclass._kernel import Classes, Doubles, Integers, Points, Ranks, St
 
 
 def combine(masses: Integers, scales: Doubles, logarithmic: bool) -> Doubles:
-    """Scores `[n]` of the masses `[B, n]` of their branches."""
+    """Scores `[n]` from the masses `[B, n]` in the branches."""
     scores = np.empty(masses.shape[1])
     _kernel.combine_columns(masses, scales, logarithmic, scores)
     return scores
 
 
 def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
-    """What all exemplars together weigh from each point and branch `[n, B]`."""
+    """The mass of all exemplars around each point, per branch `[n, B]`."""
     masses = np.empty(points.shape[:2], np.int64)
     run_chunks(
         lambda start, stop: _kernel.mass_rows(points, columns, window, start, stop, masses),
@@ -29,8 +29,8 @@ def mass(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
 
 
 def mass_peers(points: Points, columns: Points, window: Window) -> NDArray[np.int64]:
-    """What the other exemplars of one class weigh from each exemplar, per branch `[B, m]`."""
-    own = window.weights[0] if len(window.weights) else 1  # an exemplar's weight from itself, at distance zero
+    """The mass of the other exemplars of a class around each of them, per branch `[B, m]`."""
+    own = window.weights[0] if len(window.weights) else 1  # an exemplar's weight at itself, at distance zero
     return np.ascontiguousarray(mass(points, columns, window).T) - own
 
 

@@ -134,7 +134,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         return self._bank.p_values(self._latents(X), ties, seed)[:, 0]
 
     def explain(self, X: ArrayLike) -> list[Votes]:
-        """Per row and branch: the count, the background's rate, and which exemplars voted, nearest first."""
+        """Give, per row and branch, the count, the background's rate, and the exemplars in the ball, nearest first."""
         return self._bank.explain(self._latents(X))
 
     @property

@@ -51,7 +51,7 @@ def explain_cosines(
     """Explain unit vectors `[n, 1, F]` from the exemplars `[1, F, m]` of a class and the background `[1, F, G]`."""
     near, around = (points[:, 0] @ columns[0] for columns in (bag, background))
     weights = window.weights[((window.largest - around) * window.steps).astype(np.int64)]
-    # The smallest product at which an exemplar weighs more than the background's mean.
+    # The smallest product at which an exemplar's weight exceeds the background's mean weight.
     heavier = np.searchsorted(-window.weights, -weights.mean(axis=1), side="left")
     limits = [float(window.largest) - steps / float(window.steps) for steps in heavier]
     return [
@@ -61,7 +61,7 @@ def explain_cosines(
 
 
 def divided(weights: Integers, scales: Doubles, *, logarithmic: bool) -> Doubles:
-    """Divide what each branch adds between the exemplars `[m]`, by their weights `[m, B]` in it."""
+    """Divide each branch's part of the score between the exemplars `[m]`, by their weights `[m, B]`."""
     masses = weights.sum(axis=0)
     parts = masses * scales
     return np.asarray(weights @ ((np.log1p(parts) if logarithmic else parts) / np.maximum(masses, 1)))

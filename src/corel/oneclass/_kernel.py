@@ -20,16 +20,17 @@ Integers = NDArray[np.integer[Any]]
 Doubles = NDArray[np.float64]
 Real = np.floating[Any]  # in the type of the points it is compared with
 
-ROWS = 64  # points that meet the same exemplars while these stay in the cache
-WIDTH = 1024  # exemplars met at once, of as many classes as fit
-COUNTED = 640  # exemplars met at once when they are only counted: with their distances they stay in the first cache
-FACTORS = 16  # branches multiplied before a logarithm is taken: far from overflow, and one logarithm instead of 16
+ROWS = 64  # points compared with the same exemplars while these stay in the cache
+WIDTH = 1024  # exemplars compared at a time, of as many classes as fit
+COUNTED = 640  # the same for the count: with their distances they stay in the first-level cache
+FACTORS = 16  # factors multiplied before their logarithm is taken: one logarithm instead of 16, and far from overflow
 
 
 class Window(NamedTuple):
-    """How much an exemplar weighs at a distance: 1 within `radius`, or ``weights[distance·steps]``, its last beyond.
+    """The weight of an exemplar by its distance.
 
-    Where unit vectors are compared, their distance is how far their product lies below `largest`.
+    It is 1 within `radius`, or ``weights[distance·steps]``, the last of the weights for all larger distances. Where
+    unit vectors are compared, the distance is `largest` minus their product.
     """
 
     radius: Real
@@ -48,21 +49,21 @@ class Classes(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What its peers weigh from each exemplar, and the scales of these masses, both `[B, M]`."""
+    """The mass of the other exemplars of its class around each exemplar, and its scale, both `[B, M]`."""
 
     masses: Integers
     scales: Doubles
 
 
 class Ranks(NamedTuple):
-    """Scores `[n, C]` and, with each point in each bag, how many exemplars score below it and how many the same."""
+    """Scores `[n, C]`, and how many exemplars of the class score below the point, and the same, once it has joined."""
 
     scores: Doubles
     below: Integers
     tied: Integers
 
     def rows(self, chosen: slice) -> Ranks:
-        """Those of some points, to be filled in place."""
+        """The part of some points, to be filled in place."""
         return Ranks(self.scores[chosen], self.below[chosen], self.tied[chosen])
 
 
@@ -148,7 +149,7 @@ def combine_columns(masses: Integers, scales: Doubles, logarithmic: bool, scores
 
 @jit
 def mass_rows(points: Points, exemplars: Points, window: Window, start: int, stop: int, masses: Integers) -> None:
-    """``masses[t, j]``: what all exemplars together weigh from point `t` in branch `j`."""
+    """``masses[t, j]``: the mass of all exemplars around point `t` in branch `j`."""
     branches, _, size = exemplars.shape
     distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
     for block in range(start, stop, ROWS):
@@ -220,16 +221,16 @@ def contrast_rows(points: Points, scales: Doubles, classes: Classes, start: int,
 def rank_rows(
     points: Points, scales: Doubles, classes: Classes, standing: Standing, start: int, stop: int, ranks: Ranks
 ) -> None:
-    """Put each point in each class's bag and count the exemplars that then score below it, or the same.
+    """Let each point join each class, and count the exemplars that then score below it, or the same.
 
-    The point adds to what an exemplar's peers weigh its own weight, which is mutual.
+    Around an exemplar the point adds its weight to the mass of the others. The weight is the same in both directions.
     """
     exemplars, offsets, window, logarithmic = classes
     branches, _, size = exemplars.shape
     distances, weights = np.empty(size, points.dtype), np.empty(size, np.int32)
     partial, raised = np.empty(size), np.empty(size)
     turns = len(offsets) - 1
-    for turn in range((stop - start + ROWS - 1) // ROWS * turns):  # a block of points meets one class after another
+    for turn in range((stop - start + ROWS - 1) // ROWS * turns):  # one class after another for a block of points
         block, c = start + turn // turns * ROWS, turn % turns
         first, last = offsets[c], offsets[c + 1]
         for t in range(block, min(stop, block + ROWS)):

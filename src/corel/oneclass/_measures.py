@@ -1,4 +1,8 @@
-"""What a method compares and how: points, windows, the background's weight, and the words of an explanation."""
+"""What a method compares and how: points, windows, the background, and the words of an explanation.
+
+The weight of a row at a point falls with their distance, by the window. The mass around a point, in one branch, is the
+sum of the weights of some rows there. A score is made of the masses of a class's exemplars.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ from corel.oneclass._explain import Votes, explain_balls, explain_cosines
 from corel.oneclass._kernel import Doubles, Integers, Points, Window
 from corel.oneclass._whitening import Whitening, whitening_of
 
-# All rows of the background tell its covariance, so many are compared: with twice as many the AUC is the same to .001
-# (experiments/results/cosine_folds.json), and scoring takes a third longer.
+# The cosine score takes the covariance from all rows of the background, and the mass from so many. Twice as many change
+# the AUC by less than .001 (experiments/results/cosine_folds.json), and scoring takes a third longer.
 WEIGHED = 1000
 
 
@@ -30,7 +34,7 @@ def no_rows() -> Integers:
 
 
 class Measure(Protocol):
-    """How a bank's points meet exemplars and the background."""
+    """How points are compared with exemplars and with the background."""
 
     @property
     def cpu(self) -> ModuleType:
@@ -42,26 +46,26 @@ class Measure(Protocol):
 
     @property
     def window(self) -> Window:
-        """How much an exemplar weighs."""
+        """The weight of a row by its distance."""
 
     def points(self, rows: Points) -> Points:
         """Rows as the kernels compare them `[n, B, D]`."""
 
     def around(self, points: Any, kernels: ModuleType) -> Integers:
-        """What the background weighs from each point and branch `[n, B]`."""
+        """The background's mass around each point, per branch `[n, B]`."""
 
-    def worth(self, around: Integers) -> Doubles:
-        """What a unit of mass is worth where the background weighs so much."""
+    def scales(self, around: Integers) -> Doubles:
+        """The factor for a class's mass where the background has the mass `around`."""
 
     def omitting(self, rows: Integers) -> Measure:
-        """This measure, sharing what it has computed, with all rows of the background weighed but these."""
+        """This measure without some rows of the background; it shares what was computed already."""
 
     @property
     def weighed(self) -> Weighed | None:
-        """The rows of the background that are weighed, if any are."""
+        """The rows of the background whose mass is taken; None where there is no background."""
 
     def constants(self, sizes: Integers) -> Doubles:
-        """What every score against a class of this size has in common."""
+        """What is added to every score against a class of this size."""
 
     def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Votes]:
         """Explain points from the exemplars `[m, B, D]` of one class, given what each branch adds to the score."""
@@ -69,9 +73,9 @@ class Measure(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """Rows of the background as the kernels hold them `[B, D, G]`, and those among them that do not count.
+    """Rows of the background as the kernels hold them `[B, D, G]`, and those among them that are left out.
 
-    Masses are sums of integers: subtracting what a row weighs is leaving it out, to the last bit.
+    Masses are sums of integers, so subtracting a row's weight gives the mass without that row, to the last bit.
     """
 
     columns: Points
@@ -79,20 +83,20 @@ class Weighed:
 
     @property
     def size(self) -> int:
-        """How many rows count."""
+        """How many rows are not left out."""
         return int(self.columns.shape[2]) - len(self.omitted)
 
     def masses(self, points: Any, kernels: ModuleType, window: Window) -> Integers:
-        """What they weigh together from each point and branch `[n, B]`."""
+        """Their mass around each point, per branch `[n, B]`."""
         masses: Integers = kernels.mass(points, self.columns, window)
         return masses - kernels.mass(points, self.some(self.omitted), window) if len(self.omitted) else masses
 
     def some(self, rows: Any) -> Points:
-        """Some of the columns, whether they count or not."""
+        """Some of the columns, left out or not."""
         return np.ascontiguousarray(self.columns[:, :, rows])
 
     def counted(self) -> Points:
-        """The columns that count."""
+        """The columns that are not left out."""
         return np.delete(self.columns, self.omitted, axis=2) if len(self.omitted) else self.columns
 
     def holds(self, row: int) -> bool:
@@ -100,13 +104,16 @@ class Weighed:
         return row < int(self.columns.shape[2])
 
     def omitting(self, rows: Integers) -> Weighed:
-        """All columns but these; rows that are not among them change nothing."""
+        """Leave out these rows; numbers beyond the columns are ignored."""
         return replace(self, omitted=rows[rows < self.columns.shape[2]])
 
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """Count and contrast: L1 distances branch by branch; without a background, or to count, masses are summed."""
+    """Count and contrast, by L1 distances in each branch.
+
+    The contrast adds logarithms of masses over the branches. The count, and anything without a background, adds masses.
+    """
 
     branches: int
     radius: float
@@ -117,7 +124,7 @@ class Balls:
 
     @cached_property
     def window(self) -> Window:
-        """A ball, or an exponential."""
+        """A ball for the count, an exponential for the contrast."""
         shape = _contrast.exponential if self.logarithmic else _contrast.ball
         return shape(self.radius, self.dtype)
 
@@ -126,27 +133,27 @@ class Balls:
         return rows.reshape(len(rows), self.branches, rows.shape[1] // self.branches)
 
     def around(self, points: Any, kernels: ModuleType) -> Integers:
-        """Nothing where masses are summed."""
+        """The background's mass; zeros where masses are added."""
         if not self.logarithmic or self.weighed is None:
             return np.zeros(points.shape[:2], np.int64)
         return self.weighed.masses(points, kernels, self.window)
 
-    def worth(self, around: Integers) -> Doubles:
-        """Ones where masses are summed."""
+    def scales(self, around: Integers) -> Doubles:
+        """1/(s·q), as in `_contrast`; ones where masses are added."""
         if not self.logarithmic or self.weighed is None:
             return np.ones(around.shape)
         return _contrast.scales(around, self.weighed.size)
 
     def omitting(self, rows: Integers) -> Balls:
-        """All other rows are weighed."""
+        """This measure without some rows of the background."""
         return self if self.weighed is None else _weighing(self, self.weighed.omitting(rows))
 
     def constants(self, sizes: Integers) -> Doubles:
-        """What smoothing adds, if there is any."""
+        """What smoothing adds; zero for the count."""
         return _contrast.constant(sizes, self.branches) * self.logarithmic
 
     def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Votes]:
-        """By the exemplars within the radius."""
+        """Explain points by the exemplars within the radius."""
         return explain_balls(points, bag, self.radius, parts, self._shares(points))
 
     def _shares(self, points: Points) -> Doubles | None:
@@ -159,7 +166,7 @@ class Balls:
 
     @cached_property
     def weighed(self) -> Weighed | None:
-        """All rows, unless some are omitted."""
+        """All rows; `omitting` replaces them."""
         return None if self.background is None else Weighed(transposed(self.points(self.background)))
 
 
@@ -181,17 +188,17 @@ class Cosines:
         return self._whitening.units(rows)[:, None]
 
     def around(self, points: Any, kernels: ModuleType) -> Integers:
-        """What the first rows weigh."""
+        """The mass of the background's first rows."""
         return self.weighed.masses(points, kernels, self.window)
 
-    def worth(self, around: Integers) -> Doubles:
-        """By what the background weighs on average."""
+    def scales(self, around: Integers) -> Doubles:
+        """1/(s·q), as in `_cosine`."""
         if not self.weighed.size:
             raise ArgumentError("background", "has no row but exemplars; enroll other images, or wrap anew")
         return _cosine.scales(around, self.weighed.size)
 
     def omitting(self, rows: Integers) -> Cosines:
-        """Only the first rows are weighed; center and whitening stay those of all."""
+        """Leave out rows of the mass; center and whitening stay those of the whole background."""
         return _weighing(self, self.weighed.omitting(rows))
 
     def constants(self, sizes: Integers) -> Doubles:
@@ -199,7 +206,7 @@ class Cosines:
         return _cosine.constant(sizes)
 
     def explain(self, points: Points, bag: Points, parts: Doubles) -> list[Votes]:
-        """By the exemplars that are more like a point than the background is on average."""
+        """Explain points by the exemplars that are more like them than the background is on average."""
         background, length = self.weighed.counted(), self._whitening.length
         return explain_cosines(points, transposed(bag), background, self.window, parts, length)
 
@@ -209,12 +216,12 @@ class Cosines:
 
     @cached_property
     def weighed(self) -> Weighed:
-        """The first rows, unless some are omitted."""
+        """The first rows; `omitting` replaces them."""
         return Weighed(transposed(self.points(self.background[:WEIGHED])))
 
 
 def _weighing(measure: Either, weighed: Weighed) -> Either:
-    """A copy of a measure, sharing what it has computed, that weighs these rows."""
+    """Copy a measure, with what it has computed, for other rows of the background."""
     other = copy(measure)
     other.__dict__["weighed"] = weighed
     return other

@@ -39,7 +39,7 @@ def rank(points: Tensor, scales: Doubles, classes: Classes, standing: Standing) 
 
 
 def _weights(points: Tensor, columns: Points, window: Window) -> Iterator[tuple[slice, Tensor]]:
-    """Row chunks and, `[B, rows, M]`, what each exemplar weighs from each point."""
+    """Give chunks of rows and, for each, the exemplars' weights at its points `[B, rows, M]`."""
     exemplars = torch.from_numpy(columns).to(points.device)
     step = max(1, CELLS // max(1, exemplars.shape[0] * exemplars.shape[2]))
     for start in range(0, max(1, len(points)), step):

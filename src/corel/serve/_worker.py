@@ -36,7 +36,7 @@ class _Job:
         self.loop.call_soon_threadsafe(self._settle, result, error)
 
     def _settle(self, result: Any, error: BaseException | None) -> None:
-        if self.future.done():  # cancelled: nobody waits any more
+        if self.future.done():  # canceled: nobody waits any more
             return
         if error is None:
             self.future.set_result(result)

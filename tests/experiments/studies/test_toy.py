@@ -42,7 +42,7 @@ def test_the_seed_decides() -> None:
     assert not torch.equal(toy.three_gaussians(60, 0), toy.three_gaussians(60, 1))
 
 
-def test_training_brings_the_average_death_time_towards_eta() -> None:
+def test_training_brings_the_average_death_time_toward_eta() -> None:
     """The homogenization of Figure 2, on fewer points."""
     settings = toy.Toy(points=300, batch_sizes=(30,), epochs=(60,), measured_batches=100)
     _, untrained, trained = toy.snapshots(settings)

@@ -14,7 +14,7 @@ from corel.images._set import Int64Array, UInt8Array, numbered
 from corel.images.known.cifar_pickle import MOST_BYTES, unpickle
 from corel.images.known.lines import read_lines
 
-_PIXELS = 3 * 32 * 32  # the red, the green and the blue plane, each row by row
+_PIXELS = 3 * 32 * 32  # all red values, then all green and all blue ones, row by row
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Variant:
 
     classes: int
     batches: Mapping[str, tuple[str, ...]]  # files of each split; the binary layout adds ".bin"
-    label_bytes: int  # before the pixels of a binary record, of which ours is at:
-    label_position: int
+    label_bytes: int  # binary layout: labels in front of a record's pixels, a byte each
+    label_position: int  # which of these is the dataset's
     names_file: str  # binary layout: the names of the classes, one a line
-    meta_file: str  # python layout: a dictionary with the same names at:
-    names_entry: bytes
-    labels_entry: bytes
+    meta_file: str  # python layout: a dictionary with the names of the classes
+    names_entry: bytes  # their key in it
+    labels_entry: bytes  # the labels' key in a batch
 
 
 _TEN = {"train": tuple(f"data_batch_{i}" for i in range(1, 6)), "test": ("test_batch",)}
