@@ -120,6 +120,15 @@ def test_images_of_several_types_in_a_list_or_an_iterator(folder: Path) -> None:
     assert not skipped
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_images_with_labels_of_any_kind(kind: Any) -> None:
+    pair = COLOR[[0, 1, 1]], kind(["b", "a", "a"])
+    values, _, labels, _ = gathered(stream(pair, HOW))
+    np.testing.assert_array_equal(values, pair[0])
+    assert labels == ["b", "a", "a"]
+    np.testing.assert_array_equal(images.open(pair, size=16).labels, [1, 0, 0])
+
+
 def test_known_names_stream_with_their_labels() -> None:
     whole = images.open("digits", "test", size=16)
     values, names, labels, _ = gathered(stream("digits", HOW, split="test", batch_size=300))

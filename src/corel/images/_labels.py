@@ -23,7 +23,8 @@ def is_pair(source: Any, *, labeled: bool) -> bool:
     if not isinstance(source, tuple | list) or len(source) != 2 or not hasattr(source[0], "shape"):
         return False
     items, labels = source
-    return labeled or (hasattr(labels, "shape") and len(labels.shape) == 1 < len(items.shape))
+    in_a_row = isinstance(labels, list | tuple) or len(getattr(labels, "shape", ())) == 1
+    return labeled or (in_a_row and len(items.shape) > 1)
 
 
 def numbered_labels(labels: Any, count: int) -> Labels:
