@@ -53,6 +53,8 @@ def test_an_error_is_raised_under_the_name_that_the_caller_knows() -> None:
         (lambda: corel.images.open(np.zeros((2, 8, 8, 3), np.uint8), size=0), "size"),
         (lambda: corel.images.open(np.zeros((2, 8, 8, 3), np.uint8), split="half"), "split"),
         (lambda: connectivity_loss(torch.zeros(3, 2), eta=0.0), "eta"),
+        (lambda: connectivity_loss(torch.full((3, 2), torch.nan)), "points"),
+        (lambda: corel.ConnectivityLoss(branches=3)(torch.zeros(4, 8)), "latents"),
         (lambda: death_times(torch.zeros(3, 2), p=0.5), "p"),
         (lambda: death_times(torch.zeros(3, dtype=torch.int64)), "points"),
         (lambda: death_times(torch.tensor([[0.0], [np.nan]])), "points"),

@@ -49,7 +49,7 @@ def test_export_with_a_dynamic_batch() -> None:
 
 def test_the_loss_exports_with_a_dynamic_batch() -> None:
     """From three points on: a tensor of one would be of another kind to the exporter."""
-    dynamic = {"z": {0: torch.export.Dim("points", min=3)}}
+    dynamic = {"latents": {0: torch.export.Dim("points", min=3)}}
     loss = ConnectivityLoss(branches=2)
     exported = torch.export.export(loss, (gaussian(12, 8),), dynamic_shapes=dynamic).module()
     for b in (12, 3, 40):

@@ -16,7 +16,7 @@ from corel.persistence.checks import is_real
 
 
 def connectivity_loss(
-    z: Tensor | None = None,
+    points: Tensor | None = None,
     eta: float = 2.0,
     p: float = 1.0,
     branch_reduction: BranchReduction = "mean",
@@ -29,14 +29,14 @@ def connectivity_loss(
     The defaults are those of `TrainConfig`, so that a weight λ means the same in both.
 
     Args:
-        z: clouds ``[..., b, D]``; each contributes one loss.
+        points: clouds ``[..., b, D]``; each contributes one loss.
         eta: the death time to reach, the same unit as the distances.
         p: the norm.
         branch_reduction: how the losses of the clouds, one per branch, become one: "mean" as in the authors' code,
             "sum" as in the paper's text, "none" keeps ``[...]``.
         zero_bars: "drop" leaves out pairs of duplicates as the authors did, "keep" counts each as |η - 0|. Either way
             they have no gradient.
-        distances: in place of z, symmetric matrices ``[..., b, b]``.
+        distances: in place of points, symmetric matrices ``[..., b, b]``.
 
     >>> z = torch.tensor([[0.0], [1.0], [4.0]], requires_grad=True)
     >>> connectivity_loss(z, eta=2.0).item()
@@ -51,12 +51,12 @@ def connectivity_loss(
         raise ArgumentError("zero_bars", f'must be "keep" or "drop", not {zero_bars!r}')
     if branch_reduction not in ("sum", "mean", "none"):
         raise ArgumentError("branch_reduction", f'must be "mean", "sum" or "none", not {branch_reduction!r}')
-    if distances is None and direct_l1.applies(z, p):
-        losses = _fused_l1.miss_sums(z, eta, drop_zeros=zero_bars == "drop", together=branch_reduction != "none")
-        return losses / math.prod(z.shape[:-2]) if branch_reduction == "mean" else losses
+    if distances is None and direct_l1.applies(points, p):
+        losses = _fused_l1.miss_sums(points, eta, drop_zeros=zero_bars == "drop", together=branch_reduction != "none")
+        return losses / math.prod(points.shape[:-2]) if branch_reduction == "mean" else losses
     # Autocast would round the distances to half precision; the pairing and its lengths must see the same numbers.
-    with torch.autocast(_device_type(z, distances), enabled=False):
-        deaths = merge_lengths(z, p, distances=distances)
+    with torch.autocast(_device_type(points, distances), enabled=False):
+        deaths = merge_lengths(points, p, distances=distances)
         misses = (eta - deaths).abs()
         if zero_bars == "drop":
             misses = misses.where(deaths > 0, 0)
@@ -91,9 +91,9 @@ class ConnectivityLoss(nn.Module):
         self.branch_reduction: BranchReduction = branch_reduction or PRESETS[preset]["branch_reduction"]
         self.zero_bars: ZeroBars = zero_bars or PRESETS[preset]["zero_bars"]
 
-    def forward(self, z: Tensor) -> Tensor:
+    def forward(self, latents: Tensor) -> Tensor:
         """The loss of one batch of latents."""
-        clouds = split_branches(z, self.branches)
+        clouds = split_branches(latents, self.branches)
         return connectivity_loss(clouds, self.eta, self.p, self.branch_reduction, self.zero_bars)
 
     def extra_repr(self) -> str:
@@ -102,15 +102,15 @@ class ConnectivityLoss(nn.Module):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
 
-def split_branches(z: Tensor, branches: int) -> Tensor:
+def split_branches(latents: Tensor, branches: int) -> Tensor:
     """Latents ``[b, branches·D]`` as clouds ``[branches, b, D]``: Algorithm 4's slices, all at once."""
-    if not isinstance(z, Tensor):
+    if not isinstance(latents, Tensor):
         raise ArgumentTypeError(
-            "latents", f"must be a torch tensor, not {type(z).__name__}: use torch.as_tensor(latents)"
+            "latents", f"must be a torch tensor, not {type(latents).__name__}: use torch.as_tensor(latents)"
         )
-    if z.dim() != 2 or branches < 1 or z.shape[1] % branches:
-        raise ArgumentError("latents", f"must be [b, branches·D] with {branches} branches, not {[*z.shape]}")
-    return z.reshape(z.shape[0], branches, z.shape[1] // branches).transpose(0, 1)
+    if latents.dim() != 2 or branches < 1 or latents.shape[1] % branches:
+        raise ArgumentError("latents", f"must be [b, branches·D] with {branches} branches, not {[*latents.shape]}")
+    return latents.reshape(latents.shape[0], branches, latents.shape[1] // branches).transpose(0, 1)
 
 
 def _reduced(losses: Tensor, reduction: BranchReduction) -> Tensor:
@@ -119,7 +119,7 @@ def _reduced(losses: Tensor, reduction: BranchReduction) -> Tensor:
     return losses.mean() if reduction == "mean" else losses.sum()
 
 
-def _device_type(z: Tensor | None, distances: Tensor | None) -> str:
-    given = z if distances is None else distances
+def _device_type(points: Tensor | None, distances: Tensor | None) -> str:
+    given = points if distances is None else distances
     # Autocast does not know the meta device, and what is no tensor is refused elsewhere.
     return given.device.type if isinstance(given, Tensor) and not given.is_meta else "cpu"
