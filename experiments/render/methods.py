@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from corel.oneclass import METHODS
 from experiments._lib.choice import EXEMPLARS, choose, judged, takes_over
 from experiments._lib.names import title
 from experiments._lib.parts import results
@@ -32,7 +33,7 @@ def folds(records: Path = RESULTS) -> str:
     """AUC of the scores by number of exemplars, mean of the folds that were measured; then the best settings."""
     if not (sets := _of_encoder("default", records)):
         return to_run("cosine_folds")
-    compared = [_mean_row(name, sets, "methods", name) for name in ("count", "contrast", "cosine")]
+    compared = [_mean_row(name, sets, "methods", name) for name in METHODS]
     tables = [each["candidates"] for each in sets]
     chosen, ordered = choose(tables), sorted(tables[0], key=lambda name: -judged(tables, name))
     tried = [_mean_row(f"**{chosen}**, chosen", sets, "candidates", chosen)]

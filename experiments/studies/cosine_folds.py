@@ -22,7 +22,7 @@ from corel._terminal import track
 from corel.backbone import Backbone
 from corel.encoders.base import Embedding
 from corel.evaluation._methods import nearest_distances
-from corel.oneclass import ClassBank, backbone_settings
+from corel.oneclass import METHODS, ClassBank, backbone_settings
 from corel.oneclass._cosine import TEMPERATURE
 from corel.oneclass._measures import WEIGHED
 from corel.oneclass._whitening import SHRINKAGE, Whitening
@@ -98,7 +98,7 @@ def controls(fold: Fold, backbone: Backbone, exemplars: Sequence[int] = EXEMPLAR
     """What ships, and nearest neighbors of latents with and without the background's."""
     for m in exemplars:
         bags = fold.chosen[:, :m]
-        for method in ("count", "contrast", "cosine"):
+        for method in METHODS:
             kind = "features" if method == "cosine" else "latents"
             known, asked = (getattr(part, kind) for part in (fold.enrolled, fold.scored))
             yield method, m, ClassBank.of([known[b] for b in bags], **backbone_settings(backbone, method)).scores(asked)

@@ -14,7 +14,7 @@ from corel.images._decoding import Decoded, decode_files, fingerprint
 from corel.images._find import find
 from corel.images._listing import FileListing, Listing, refuse
 from corel.images._preparation import Preparation
-from corel.images._set import ImageSet, Int64Array, ReadOptions, Skipped
+from corel.images._set import ImageSet, Int64Array, Skipped
 
 CACHE_FROM = 1000  # files; decoding fewer again takes hardly any time
 
@@ -54,9 +54,8 @@ def open(
         (2, 32, 32, 3)
 
     """
-    options = ReadOptions(preparation or Preparation(size), strict, progress)
     listing = find(source, split, root)
-    decoded = _decoded(listing, options)
+    decoded = _decoded(listing, preparation or Preparation(size), progress=progress)
     kept = [i for i in range(len(listing)) if i not in decoded.broken]
     labels = _labels(listing, decoded, kept)
     classes = listing.class_names(labels) if isinstance(listing, DatasetListing) else listing.classes
@@ -80,9 +79,8 @@ def _labels(listing: Listing, decoded: Decoded, kept: Sequence[int]) -> Int64Arr
     return None if listing.labels is None else np.asarray(listing.labels, np.int64)[kept]
 
 
-def _decoded(listing: Listing, options: ReadOptions) -> Decoded:
+def _decoded(listing: Listing, how: Preparation, *, progress: bool) -> Decoded:
     """Decode, or take from the cache if these very bytes were decoded before."""
-    how, progress = options.preparation, options.progress
     if not isinstance(listing, FileListing) or len(listing) < CACHE_FROM:
         return listing.decode(range(len(listing)), how, progress=progress)
     key = fingerprint(listing.files, how, progress=progress)

@@ -10,19 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from corel._errors import ArgumentError
-from corel.images._preparation import Preparation
 
 UInt8Array = NDArray[np.uint8]
 Int64Array = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How to read: the preparation, whether a broken image is an error, whether to show a bar."""
-
-    preparation: Preparation
-    strict: bool
-    progress: bool
 
 
 @dataclass(frozen=True)
