@@ -1,7 +1,8 @@
 """The recipe of the shipped label-free encoder with views cropped from Tiny-ImageNet's 64 pixels instead of 32.
 
-The images and the seed are the same, and there are no labels; it has 20 epochs where the shipped one had 28. Folds of the train splits of CIFAR-10 and CIFAR-100, which both
-encoders have not seen, compare it with what ships. Writes experiments/results/native.json.
+The images and the seed are the same, and there are no labels; it has 20 epochs where the shipped one had 28. Folds of
+the train splits of CIFAR-10 and CIFAR-100, which both encoders have not seen, compare it with what ships. Writes
+experiments/results/native.json.
 """
 
 from __future__ import annotations
