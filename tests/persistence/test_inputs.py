@@ -63,6 +63,21 @@ def test_a_length_that_overflows_is_refused_in_every_norm(p: float) -> None:
         death_times(torch.tensor([[[0.0, 0], [1, 1]], [[-3e38, -3e38], [3e38, 3e38]]]), p)
 
 
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, math.inf])
+def test_a_cloud_wider_than_any_float_has_finite_deaths(p: float) -> None:
+    line = 6e37 * torch.arange(-5.0, 6)[:, None]
+    torch.testing.assert_close(death_times(line, p), torch.full((10,), 6e37))
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+def test_a_coordinate_that_never_changes_does_not_count_however_large(p: float) -> None:
+    points = gaussian(12, 3, dtype=torch.float32)
+    points[:, 1] = 0
+    expected = death_times(points, p)
+    points[:, 1] = -3e38
+    assert torch.equal(death_times(points, p), expected)
+
+
 @pytest.mark.parametrize("find", [merge_edges, lambda points, p: ops._by_torch(points[None], p)[0]])
 @pytest.mark.parametrize("p", [1.0, 1.5])
 def test_an_overflow_of_an_edge_that_merges_nothing_is_allowed(

@@ -64,8 +64,11 @@ def _empty_edges(batch: Tensor) -> Tensor:
 def _of_points(clouds: Tensor, p: float) -> Tensor:
     if p != 2:
         return _by_device(clouds, p)
-    extents = (clouds.amax(1) - clouds.amin(1)).amax(1).cpu()
-    edges = _by_device(clouds * _scales(extents).to(clouds.device)[:, None, None], p)
+    gaps = clouds.amax(1) - clouds.amin(1)
+    extents = gaps.amax(1).cpu()
+    # A coordinate that never changes adds nothing to a distance, but might overflow where it is scaled: zeros do not.
+    scales = _scales(extents).to(clouds.device)[:, None].where(gaps != 0, 0)
+    edges = _by_device(clouds * scales[:, None], p)
     if not bool((extents * clouds.shape[2]).isfinite().all()):  # squares were kept in range, lengths may not be
         refuse_overflow(edge_lengths(clouds, edges, p))
     return edges
@@ -94,7 +97,8 @@ def _scales(extents: Tensor) -> Tensor:
     Those of its largest gaps come near the end of the range and leave the rest of it to the short ones.
     """
     room = 500 if extents.dtype == torch.float64 else 50  # half of the exponent range, with a margin for sums
-    exponents = torch.where((extents > 0) & extents.isfinite(), torch.frexp(extents).exponent - room, 0)
+    largest = torch.finfo(extents.dtype).max  # an extent that overflows is at most twice as much
+    exponents = torch.where(extents > 0, torch.frexp(extents.clamp(max=largest)).exponent - room, 0)
     limit = 1022 if extents.dtype == torch.float64 else 126  # beyond, a power of two is no ordinary float
     return torch.full_like(extents, 2.0) ** -exponents.clamp(-limit, limit)
 
