@@ -179,6 +179,14 @@ def test_memory_stays_linear_in_the_points() -> None:
     assert process.stderr == "as it should be\n"
 
 
+@pytest.mark.parametrize("p", NORMS)
+def test_distances_are_symmetric_to_the_last_number(p: float) -> None:
+    """The 972 numbers end with some that fill no vector register, whose powers may be rounded by other code."""
+    lattice = torch.from_numpy(np.random.default_rng(0).integers(-2, 3, (3, 18, 11)) / 10).float()
+    distances = boruvka.pairwise(lattice, p)
+    assert torch.equal(distances, distances.mT)
+
+
 def test_the_dispatcher_uses_torch_where_there_is_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meta device stands for any other one as far as the choice goes; no value is computed on it."""
     chosen: list[str] = []

@@ -22,7 +22,9 @@ def pairwise(points: Tensor, p: float) -> Tensor:
     # Dividing by the largest gap first keeps powers from overflowing and from vanishing.
     largest = pairwise(points, torch.inf)
     unit = torch.where(largest > 0, largest, 1).clamp(max=torch.finfo(largest.dtype).max)
-    return unit * functools.reduce(torch.add, ((gap / unit) ** p for gap in _gaps(points))) ** (1 / p)
+    lengths = unit * functools.reduce(torch.add, ((gap / unit) ** p for gap in _gaps(points))) ** (1 / p)
+    # The last powers of a tensor fill no vector register, and may round differently; asymmetry could close a cycle.
+    return torch.maximum(lengths, lengths.mT)
 
 
 def _gaps(points: Tensor) -> Iterator[Tensor]:
