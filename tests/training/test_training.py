@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 import corel.objectives
+from corel.backbone import Backbone
 from corel.images import ImageSet
 from corel.objectives.autoencoder import ImageReconstruction
 from corel.training import TrainConfig, train
@@ -126,6 +127,30 @@ def test_presets() -> None:
 )  # fmt: skip
 def test_impossible_parameters_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
+        TrainConfig(**wrong)
+
+
+def test_numbers_of_numpy_become_pythons(tmp_path: Path) -> None:
+    """Else the digest of a backbone would change, or its file could not be written, at the end of a training."""
+    numbers: dict[str, Any] = {"eta": np.float64(2), "weight": np.float32(0.5), "cloud_size": np.int64(5)}
+    backbone = train(images(), replace(SMALL, **numbers), run_dir=tmp_path)
+    backbone.save(tmp_path / "numpy.safetensors")
+    assert Backbone.load(tmp_path / "numpy.safetensors").digest == backbone.digest
+    expected = {name: number.item() for name, number in numbers.items()}
+    assert train(images(), replace(SMALL, **expected)).digest == backbone.digest
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"epochs": 1.5}, "epochs must be a whole number, got 1.5"),
+        ({"cloud_size": 5.0}, "cloud_size must be a whole number, got 5.0"),
+        ({"eta": "large"}, "eta must be a number, got 'large'"),
+        ({"batch_size": None}, "batch_size must be a whole number, got None"),
+    ],
+)
+def test_what_is_no_number_is_refused(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
         TrainConfig(**wrong)
 
 

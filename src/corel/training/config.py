@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import operator
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from corel._errors import ArgumentError
@@ -77,6 +78,8 @@ class TrainConfig:
     seed: int = _parameter(0, "decides the first weights and the order of the images")
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            object.__setattr__(self, each.name, _plain(each.name, str(each.type), getattr(self, each.name)))
         for name in ("branches", "branch_dim", "width", "epochs"):
             least = 0 if self.objective == "features" and name != "epochs" else 1
             _require(getattr(self, name) >= least, name, f"must be at least {least}, got {getattr(self, name)}")
@@ -150,6 +153,17 @@ PRESETS: dict[str, dict[str, Any]] = {
         "learning_rate": 3e-3,
     },
 }
+
+
+def _plain(name: str, kind: str, value: Any) -> Any:
+    """Give a number as Python's own, also if it is numpy's, which no file of JSON takes; other values as they are."""
+    if not kind.startswith(("int", "float")) or (value is None and kind.endswith("None")):
+        return value
+    whole = kind.startswith("int")
+    try:
+        return operator.index(value) if whole else float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(name, f"must be a {'whole ' * whole}number, got {value!r}") from error
 
 
 def _require(condition: bool, name: str, problem: str) -> None:
