@@ -40,6 +40,12 @@ def test_the_old_name_of_the_method_is_refused_with_the_new_one() -> None:
         OneClass(score="count")  # type: ignore[call-arg]
 
 
+def test_integers_that_float32_cannot_tell_apart_stay_apart() -> None:
+    model = OneClass(method="count", radius=5.0).fit(np.array([[1_700_000_000], [1_700_000_003]]))
+    assert model.score_samples([[1_700_000_004], [1_700_000_060]]).tolist() == [2, 0]
+    assert OneClass(method="count").fit(np.zeros((2, 1), np.float32)).exemplars_.dtype == np.float32
+
+
 def test_pipelines() -> None:
     rng = np.random.default_rng(0)
     pipeline = make_pipeline(StandardScaler(), OneClass(branches=2)).fit(rng.normal(5, 3, (60, 4)))

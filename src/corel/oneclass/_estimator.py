@@ -88,7 +88,7 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> OneClass:
         """Enroll the rows of `X [m, B·D]`; nothing is optimized."""
-        return self._enroll(validate_data(self, X, dtype=[np.float32, np.float64]))
+        return self._enroll(validate_data(self, X, dtype=[np.float64, np.float32]))
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> OneClass:
         """Add exemplars after those already enrolled: the same as fitting on all of them."""
