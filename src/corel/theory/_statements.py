@@ -168,7 +168,7 @@ def pairwise_distances(points: Points, p: float) -> Tensor:
     if not rows.isfinite().all():
         raise ArgumentError("points", "must be finite, but some coordinates are NaN or infinite: remove those rows")
     # The matrix-product form of p = 2 loses digits; then α would not equal the distance it comes from.
-    return torch.cdist(rows, rows, p, compute_mode="donot_use_mm_for_euclid_dist").cpu()
+    return torch.cdist(rows, rows, float(p), compute_mode="donot_use_mm_for_euclid_dist").cpu()
 
 
 def _distances_to_others(points: Points, p: float) -> Tensor:
