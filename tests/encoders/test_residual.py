@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
+import pytest
 import torch
 
+from corel._compute import torch_internals
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder, FeatureHead, ResidualNetwork
 
@@ -79,3 +84,14 @@ def test_changed_weights_are_folded_anew() -> None:
     torch.testing.assert_close(network.encode(PIXELS), expected, rtol=1e-5, atol=1e-5)
     network.train().encode(PIXELS)
     assert network.encoder[0][1].num_batches_tracked > 0  # type: ignore[index]
+
+
+def test_weights_that_are_laid_out_once_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = trained(ResidualNetwork(width=8))
+    found = network.embed(PIXELS)
+    monkeypatch.setattr(torch_internals, "_OPERATORS", ["in_no_torch"])
+    for other in (copy.deepcopy(network), pickle.loads(pickle.dumps(network))):
+        expected = other.embed(PIXELS)
+        assert any(isinstance(layer, torch.nn.ReLU) for layer in other._folding.of(other.encoder).modules())
+        assert torch.equal(found.latents, expected.latents)
+        assert torch.equal(found.features, expected.features)

@@ -129,7 +129,7 @@ class Backbone:
             content.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
         return content.hexdigest()
 
-    def encode(self, images: Any, batch_size: int = 500, *, progress: bool = False) -> NDArray[np.float32]:
+    def encode(self, images: Any, batch_size: int = 512, *, progress: bool = False) -> NDArray[np.float32]:
         """Give the latents ``[n, B·D]`` of uint8 images ``[n, s, s, 3]`` or float images ``[n, 3, s, s]`` in [0, 1].
 
         An `ImageSet` is taken too; a backbone on vectors takes floats ``[n, features]``.
@@ -137,7 +137,7 @@ class Backbone:
         latents: NDArray[np.float32] = self.embed(images, batch_size, progress=progress).latents
         return latents
 
-    def embed(self, images: Any, batch_size: int = 500, *, views: str = WHOLE, progress: bool = False) -> Embedding:
+    def embed(self, images: Any, batch_size: int = 512, *, views: str = WHOLE, progress: bool = False) -> Embedding:
         """Give the latents, and the features ``[n, F]`` that the cosine score compares, in one pass.
 
         The features of a residual network are its stages' means over places; elsewhere they are the latents.

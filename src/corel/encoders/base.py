@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -14,7 +13,6 @@ from torch import Tensor, nn
 from corel._compute.threads import run_side_by_side
 from corel._terminal import track
 
-PREPARED = 1 << 25  # numbers that are prepared at once: 128 MB as float32, or what one block takes if that is more
 BACKGROUND = 4000  # latents of unlabeled items that a backbone keeps, to compare with
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -80,7 +78,7 @@ class Network(nn.Module, ABC):
         latents = self.encoder(prepared)
         return Embedding(latents, latents)
 
-    def encode(self, items: Any, batch_size: int = 500, **options: Any) -> Tensor:
+    def encode(self, items: Any, batch_size: int = 512, **options: Any) -> Tensor:
         """Give the latents ``[n, B·D]`` of any number of items, as `embed` does."""
         latents: Tensor = self.embed(items, batch_size, **options).latents
         return latents
@@ -89,7 +87,7 @@ class Network(nn.Module, ABC):
     def embed(
         self,
         items: Any,
-        batch_size: int = 500,
+        batch_size: int = 512,
         *,
         progress: bool = False,
         normalize: Callable[[Tensor], Tensor] = lambda prepared: prepared,
@@ -104,23 +102,20 @@ class Network(nn.Module, ABC):
         width = self.architecture["branches"] * self.architecture["branch_dim"]
         each_of: Callable[..., Iterable[Embedding]] = run_side_by_side if self.apart and device.type == "cpu" else map
         parts = [Embedding(torch.empty(0, width), torch.empty(0, self.feature_count))]
-        step = min(batch_size, self._at_once())
-        for start in track(range(0, len(items), step), "encoding", quiet=not progress):
-            prepared = normalize(self.prepare(items[start : start + step])).to(device)
-            parts += each_of(self._embed_padded, self._blocks(prepared))
+
+        def embed_block(block: Any) -> Embedding:  # prepared by itself: a batch of large images takes gigabytes
+            return self._embed_padded(normalize(self.prepare(block)).to(device))
+
+        for start in track(range(0, len(items), batch_size), "encoding", quiet=not progress):
+            parts += each_of(embed_block, self._blocks(items[start : start + batch_size]))
         return Embedding(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
-    def _at_once(self) -> int:
-        """Give how many items to prepare at once: whole blocks, fewer of large images."""
-        block = self.sizes[-1]
-        return max(1, PREPARED // math.prod(self.input_shape) // block) * block
-
-    def _blocks(self, prepared: Tensor) -> Iterator[Tensor]:
+    def _blocks(self, items: Any) -> Iterator[Any]:
         """Cut a batch into blocks of the largest size, and what is left into the smallest: less of it is padding."""
         smallest, largest = self.sizes[0], self.sizes[-1]
-        blocks: Any = prepared.split(largest)  # type: ignore[no-untyped-call]
-        for block in blocks:
-            yield from [block] if len(block) == largest else block.split(smallest)
+        whole = len(items) - len(items) % largest
+        yield from (items[start : start + largest] for start in range(0, whole, largest))
+        yield from (items[start : start + smallest] for start in range(whole, len(items), smallest))
 
     @torch.no_grad()  # which holds for one thread
     def _embed_padded(self, block: Tensor) -> Embedding:

@@ -77,7 +77,7 @@ class FeatureHead(Network):
         """Rows of features ``[n, features]`` in any floating-point type, all finite."""
         return rows_of(self.input_shape[0], items)
 
-    def embed(self, items: Any, batch_size: int = 500, **options: Any) -> Embedding:
+    def embed(self, items: Any, batch_size: int = 512, **options: Any) -> Embedding:
         """Embed any number of rows, once all of them have been checked."""
         return super().embed(self.prepare(items), batch_size, **options)
 

@@ -1,20 +1,21 @@
-"""Batch norms folded into the convolutions before them: the same map with a third less memory traffic."""
+"""What inference spares: batch norms, and laying out the weights of convolutions at each call. The map is the same."""
 
 from __future__ import annotations
 
 import copy
-from itertools import chain
+from itertools import chain, pairwise
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from corel._compute.torch_internals import change_count
+from corel._compute.torch_internals import change_count, convolve, lay_out, lays_out
 from corel.encoders.base import channels_last
 
 
 def fold_batch_norms(module: nn.Module) -> nn.Module:
     """Copy a module in eval mode, with each pair of a convolution and a batch norm as one convolution."""
-    return channels_last(_folded(copy.deepcopy(module)))
+    return _laid_out(channels_last(_folded(copy.deepcopy(module))))
 
 
 def _folded(module: nn.Module) -> nn.Module:
@@ -26,12 +27,47 @@ def _folded(module: nn.Module) -> nn.Module:
     return module
 
 
+def _laid_out(module: nn.Module) -> nn.Module:
+    """Replace convolutions, and where one stands before a ReLU in a sequence, both."""
+    for name, child in module.named_children():
+        setattr(module, name, LaidOut(child) if lays_out(child) else _laid_out(child))
+    if isinstance(module, nn.Sequential):
+        for place, (layer, after) in enumerate(pairwise(module.children())):
+            if isinstance(layer, LaidOut) and isinstance(after, nn.ReLU):
+                layer.then, module[place + 1] = "relu", nn.Identity()
+    return module
+
+
+class LaidOut(nn.Module):
+    """A convolution whose weights are laid out once as oneDNN's kernels want them, and what follows it.
+
+    Torch's own call does that each time: for a block of small images it takes an eighth of the time. The kernels are
+    the same, so the bits are.
+    """
+
+    def __init__(self, convolution: nn.Conv2d) -> None:
+        super().__init__()
+        self.then = "none"
+        self._convolution = convolution
+        self._weight: Any = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map what the convolution maps."""
+        if self._weight is None:
+            self._weight = lay_out(self._convolution, x)
+        return convolve(self._convolution, x, self._weight, self.then)
+
+
 class Folding:
     """Keeps the folded copy of a module until one of its weights is another tensor or was changed in place."""
 
     def __init__(self) -> None:
         self._seen: list[tuple[Tensor, object]] = []
         self._kept: nn.Module | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the copy out where a network is copied or sent to a worker: laid out weights cannot be."""
+        return Folding, ()
 
     def of(self, module: nn.Module) -> nn.Module:
         """Give the folded copy."""

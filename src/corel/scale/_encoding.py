@@ -56,7 +56,7 @@ def encoding_on_ray(
 def _embedder(ray: Any, pool: list[Any], network: Network) -> Callable[..., Embedding]:
     own = network.embed
 
-    def embed(items: Any, batch_size: int = 500, *, progress: bool = False, normalize: Any = _unchanged) -> Embedding:
+    def embed(items: Any, batch_size: int = 512, *, progress: bool = False, normalize: Any = _unchanged) -> Embedding:
         values = items.numpy() if isinstance(items, torch.Tensor) else np.asarray(items)
         if len(values) <= CHUNK and len(pool) == 1:
             return own(items, batch_size, progress=progress, normalize=normalize)
