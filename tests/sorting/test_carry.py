@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -115,6 +116,31 @@ def test_nothing_is_overwritten_if_a_name_is_taken_meanwhile(place: Path) -> Non
     assert (left.path, Path(left.path).read_text()) == (records[0].source, "one a.png")
     assert Path(records[0].target).read_text() == "came meanwhile"
     assert contents(place / "photos") == ["one a.png"]
+
+
+def test_a_file_that_cannot_be_removed_stays_under_its_old_name_alone(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a locked card; the tests may run as root, whom no permission stops."""
+    unlink = Path.unlink
+
+    def locked(self: Path, missing_ok: bool = False) -> None:
+        if self.parent == place / "photos" / "one":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", locked)
+    records = planned(place, How.MOVE)
+    write_records(place / "sorted" / LIST, records)
+    for _ in range(2):  # the same command again makes no second copy
+        left = [*carry_out(records)]
+        assert [Path(each.path).name for each in left] == ["a.png", "b.png"]
+        assert {each.reason for each in left} == {"stays: Read-only file system"}
+        assert contents(place / "photos") == ["one a.png", "one b.png"]
+        assert contents(place / "sorted") == ["of the user", "two b.png"]
+        records = records[:2]
+    assert undo(place / "sorted" / LIST).left == []
+    assert contents(place / "photos") == ALL
 
 
 def test_undo_leaves_changed_files_and_reports_them(place: Path) -> None:

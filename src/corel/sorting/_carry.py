@@ -40,7 +40,12 @@ def complete(record: Record) -> str | None:
         return None
     if not _are_same(source, target):
         return f"stays, because {target} is another file"
-    source.unlink()
+    try:
+        source.unlink()
+    except OSError as error:  # on a locked card, say: the old name stays, so the new one goes
+        if source.exists():
+            target.unlink()
+        return f"stays: {error.strerror or error}"
     return None
 
 
