@@ -232,3 +232,11 @@ def test_values_outside_the_pixel_range_are_refused(image: np.ndarray) -> None:
 def test_shapes_that_are_no_image_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="an image must be"):
         from_array(np.zeros(shape, np.uint8), 8)
+
+
+@pytest.mark.parametrize("shape", [(0, 8, 3), (8, 0, 3), (0, 8)])
+def test_an_image_without_pixels_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="shows nothing"):
+        from_array(np.zeros(shape, np.uint8), 8)
+    with pytest.raises(ValueError, match="shows nothing"):
+        from_pil(Image.new("RGB", shape[1::-1]), 8)

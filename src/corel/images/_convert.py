@@ -53,6 +53,8 @@ def open_image(data: bytes) -> Image.Image:
 
 def from_pil(image: Image.Image, preparation: Preparation) -> UInt8Array:
     """Convert a Pillow image of any mode to RGB and resize it by the rule of `preparation`."""
+    if 0 in image.size:
+        raise ValueError(f"an image of {image.width} × {image.height} pixels shows nothing")
     return np.array(_resized(_rgb(image), preparation))
 
 
@@ -85,7 +87,10 @@ def to_pixels(image: Any, preparation: Preparation) -> UInt8Array:
 
 def as_array(image: Any) -> Any:
     """Turn a torch tensor, on any device, into an array; leave anything else as it is."""
-    return image.detach().cpu().numpy() if hasattr(image, "detach") else image
+    if not hasattr(image, "detach"):
+        return image
+    tensor = image.detach().cpu()
+    return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()  # numpy has no bfloat16
 
 
 def explain(error: BaseException) -> str:
