@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -306,6 +308,29 @@ def test_a_closed_gallery_says_so(path: Path) -> None:
         assert gallery.classes() == {"green": 30, "red": 40}
     with pytest.raises(ValueError, match="was closed"):
         gallery.classes()
+
+
+def test_results_that_are_fewer_than_the_images_bring_a_warning(path: Path, backbone: Backbone, tmp_path: Path) -> None:
+    Image.fromarray(colored(0, 1, 3)[0]).save(tmp_path / "red.png")
+    asked = [tmp_path / "gone.png", tmp_path / "red.png"]
+    with Gallery.open(path, backbone) as gallery:
+        with pytest.warns(UserWarning, match=r"1 image could not be read, .* the first: .*gone\.png cannot be read"):
+            assert [each.image for each in gallery.recognize(asked)] == [str(asked[1])]
+        with pytest.warns(UserWarning, match="the results are fewer than the images"):
+            assert gallery.classify(asked) == [("red",)]
+
+
+def test_a_gallery_that_is_copied_or_sent_to_a_process_says_what_to_do(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        for attempt in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"hues\.gallery is open in this gallery.*open the file there"):
+                attempt(gallery)
+
+
+def test_bfloat16_images_are_read(path: Path, backbone: Backbone) -> None:
+    images = torch.from_numpy(colored(0, 2, 3)).permute(0, 3, 1, 2) / 255
+    with Gallery.open(path, backbone) as gallery:
+        assert [each.best for each in gallery.recognize(images.bfloat16())] == ["red", "red"]
 
 
 def test_an_empty_gallery_scores_nothing(tmp_path: Path, backbone: Backbone) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from corel.gallery._items import class_names, encoded
 from corel.gallery._kept import Compared, Kept, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
-from corel.gallery._scoring import Embedded, embedded, scored
+from corel.gallery._scoring import Embedded, embedded, scored, warn_of_skipped
 from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
 from corel.gallery._store import Store
@@ -107,6 +107,12 @@ class Gallery:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self._store.path} is open in this gallery, which cannot be copied or sent to another process; open the "
+            "file there with corel.Gallery.open"
+        )
 
     @property
     def backbone(self) -> Backbone:
@@ -313,9 +319,12 @@ class Gallery:
 
         At most the share `rate` of images of the enrolled classes is called stranger, averaged over enrollments. With
         a `confidence`, the bound holds for this very gallery with that probability; fewer strangers are then stopped.
+        An image that cannot be read has no verdict, which brings a warning; with `strict` it is an error.
         """
         held_out = 0 if confidence is None else self.calibrating(rate, confidence)
-        return self.score(images, held_out=held_out, strict=strict).decide(rate, confidence)
+        found = self.score(images, held_out=held_out, strict=strict)
+        warn_of_skipped(found.skipped)
+        return found.decide(rate, confidence)
 
     def calibrating(self, rate: float, confidence: float) -> int:
         """How many exemplars to hold out for a confidence: half of them, or as many as it needs."""
@@ -343,12 +352,14 @@ class Gallery:
         """Give each image's conformal prediction set: the classes that do not reject it, the likeliest first.
 
         An image of an enrolled class has that class in its set with probability at least 1 − `rate`. An empty
-        set says: none of them.
+        set says: none of them. An image that cannot be read has no set, which brings a warning.
         """
         from corel.oneclass import check_support, supporting_sizes
 
         check_support(rate, supporting_sizes(rate, self.classes().values()))
-        return self.score(images).prediction_sets(rate)
+        found = self.score(images)
+        warn_of_skipped(found.skipped)
+        return found.prediction_sets(rate)
 
     def explain(self, image: Any, name: str | None = None, rate: float = 0.05) -> Explanation:
         """Show what the exemplars of a class (default: the verdict's first) add to its score for an image.

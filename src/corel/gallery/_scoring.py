@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corel._terminal import counted, shown
 from corel.gallery._assessment import assess, in_background, split_scores
 from corel.gallery._kept import Kept
 from corel.gallery._scores import HeldOut, Scores
@@ -33,12 +35,12 @@ class Embedded(NamedTuple):
     in_background: Mapping[int, int]
 
 
-def embedded(backbone: Backbone, method: str, views: str, shown: Photographic | None, batch: Batch) -> Embedded:
-    """Encode a batch for a score; `shown` tells images from frames without a subject, where that is asked."""
+def embedded(backbone: Backbone, method: str, views: str, test: Photographic | None, batch: Batch) -> Embedded:
+    """Encode a batch for a score; `test` tells images from frames without a subject, where that is asked."""
     from corel.oneclass import compared_rows
 
     hashes = [content_hash(value).hex() for value in batch.values]
-    photographic = None if shown is None else shown(batch.values)
+    photographic = None if test is None else test(batch.values)
     rows = compared_rows(method, backbone.embed(batch.values, views=views))
     same = in_background(backbone, hashes)
     return Embedded(batch.names, hashes, rows, batch.skipped, photographic, same)
@@ -52,3 +54,14 @@ def scored(kept: Kept, batch: Embedded, enrolled: Sequence[tuple[str, ...]], hel
         split = kept.split(held_out)
         held = HeldOut(split_scores(split, batch.rows, batch.in_background), split.calibration)
     return Scores(batch.names, kept.names, *found, kept.calibration, batch.skipped, enrolled, batch.photographic, held)
+
+
+def warn_of_skipped(skipped: Sequence[Skipped]) -> None:
+    """Warn that results are fewer than images, for a caller whose results do not list what was skipped."""
+    if skipped:
+        first = f"{skipped[0].path} {skipped[0].reason}"
+        warnings.warn(
+            f"{counted(len(skipped), 'image')} could not be read, so the results are fewer than the images; the first: "
+            f"{shown(first, 300)}",
+            stacklevel=3,
+        )
