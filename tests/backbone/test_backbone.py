@@ -10,6 +10,7 @@ import pytest
 import safetensors
 import safetensors.torch
 import torch
+from PIL import Image
 
 import corel
 from corel.backbone import DEFAULT, Backbone, shipped
@@ -292,3 +293,14 @@ def test_pooled_features_are_stored_and_checked(tmp_path: Path) -> None:
     autoencoder = Backbone.load("cifar10-16x10")
     assert autoencoder.background_features is autoencoder.background
     assert autoencoder.digests == (autoencoder.digest,)
+
+
+@pytest.mark.parametrize("images", ["a.png", [PIXELS[0]], Image.fromarray(PIXELS[0])])
+def test_what_is_no_array_is_refused_by_its_type(backbone: Backbone, images: object) -> None:
+    with pytest.raises(TypeError, match=rf"images must be an array, .* not {type(images).__name__}; corel.images.open"):
+        backbone.encode(images)
+
+
+def test_a_batch_of_no_images_is_refused(backbone: Backbone) -> None:
+    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
+        backbone.encode(PIXELS, batch_size=0)

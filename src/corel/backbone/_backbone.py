@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from corel._errors import renamed
+from corel._errors import ArgumentTypeError, renamed
 from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import shown
@@ -145,6 +145,12 @@ class Backbone:
         corners likewise ("crops", ten times the work, uint8 images only).
         """
         items = images.pixels if isinstance(images, ImageSet) else images
+        if not self.on_vectors and not hasattr(items, "shape"):
+            raise ArgumentTypeError(
+                "images",
+                f"must be an array, a tensor or an ImageSet, not {type(items).__name__}; "
+                f"corel.images.open(..., size={self.network.input_shape[-1]}) reads files and pictures",
+            )
         options: dict[str, Any] = {"progress": progress, "normalize": self.preparation.normalized}
         seen = [self.network.embed(each, batch_size, **options) for each in views_of(items, views)]
         return Embedding(*(np.mean([part.numpy() for part in parts], axis=0) for parts in zip(*seen, strict=True)))

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from corel._compute.threads import run_side_by_side
+from corel._errors import ArgumentError
 from corel._terminal import track
 
 BACKGROUND = 4000  # latents of unlabeled items that a backbone keeps, to compare with
@@ -97,6 +98,8 @@ class Network(nn.Module, ABC):
         On one machine a latent is the same to the last bit, whatever is encoded beside it. Where blocks run `apart`,
         that holds for any number of threads. `normalize` is applied to what `prepare` gives.
         """
+        if batch_size < 1:
+            raise ArgumentError("batch_size", f"must be at least 1, got {batch_size}")
         device = next(chain(self.parameters(), self.buffers())).device
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
         width = self.architecture["branches"] * self.architecture["branch_dim"]
