@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from corel._terminal import drawn, exported, printable, progress_bar, shown, track
+from corel._terminal import console, drawn, exported, printable, progress_bar, shown, track
 
 PROGRAM = """
 from corel._terminal import progress_bar
@@ -86,3 +86,8 @@ def test_foreign_text_is_fit_to_be_shown_drawn_and_exported() -> None:
     assert [exported(text) for text in ("=cmd|' /C calc'!A0", "+1", "-1", "@x", "＝1+1", "＠x", "cat", "")] == [
         "'=cmd|' /C calc'!A0", "'+1", "'-1", "'@x", "'＝1+1", "'＠x", "cat", "",
     ]  # fmt: skip
+
+
+def test_a_long_message_stays_on_one_line_in_a_log_file(capsys: pytest.CaptureFixture[str]) -> None:
+    console().print(100 * "word ")
+    assert len(capsys.readouterr().err.splitlines()) == 1

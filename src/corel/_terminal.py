@@ -28,7 +28,7 @@ def console() -> Console:
     """Give the console for messages on standard error, colored only on a terminal."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, soft_wrap=True)  # a log file keeps a message on one line
 
 
 @contextmanager
@@ -96,9 +96,20 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
+def encodable(text: str) -> str:
+    r"""Escape the bytes of a file name that are no text, which readers of JSON and Arrow refuse.
+
+    Example:
+        >>> encodable("b\udce9b\u00e9.png")
+        'b\\udce9bé.png'
+
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def printable(text: str) -> str:
     """Escape what a file name may hold and a terminal should not: newlines, control codes, bytes."""
-    clean = text.encode("utf-8", "backslashreplace").decode()
+    clean = encodable(text)
     return clean if clean.isprintable() else clean.encode("unicode_escape").decode("ascii")
 
 

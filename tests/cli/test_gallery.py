@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -323,3 +325,17 @@ def test_audit_names_what_does_not_belong_and_forget_takes_its_position(
     assert corel("forget", gallery, "red", "00.png", "red/01.png").stdout == "red: 2 forgotten\n"
     sources = [each["source"] for each in json.loads(corel("classes", gallery, "red", "--json").stdout)["exemplars"]]
     assert [Path(each).name for each in sources] == [f"{i:02}.png" for i in range(2, 30)]
+
+
+def test_a_file_name_that_is_no_text_is_escaped_in_json(
+    corel: Corel, gallery: Path, photos: Path, tmp_path: Path
+) -> None:
+    """A lone surrogate is an escape that pandas, jq and others refuse."""
+    (tmp_path / "new").mkdir()
+    shutil.copy(photos / "classes" / "red" / "00.png", tmp_path / "new" / os.fsdecode(b"caf\xe9\n.png"))
+    lines = [corel("score", gallery, tmp_path / "new", "--format", "jsonl").stdout]
+    corel("watch", gallery, tmp_path / "new", "--out", tmp_path / "rows.jsonl", "--once", "--settle", "0")
+    lines.append((tmp_path / "rows.jsonl").read_text())
+    for line in lines:
+        name = Path(json.loads(line)["image"]).name
+        assert name.encode() == rb"caf\udce9" + b"\n.png"

@@ -79,6 +79,7 @@ def test_tune_shows_members_and_strangers_and_finds_the_rate_for_a_share(
     assert "40 strangers" in text
     assert "To stop 90% of these strangers, use --rate" in text
     assert "changes no guarantee" in text
+    assert "too few exemplars: half of them calibrate here, 30" in text
     with Image.open(tmp_path / "tune.png") as picture:
         assert picture.width > picture.height
     found = json.loads(corel(*arguments, "--json").stdout)

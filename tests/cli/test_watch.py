@@ -213,6 +213,7 @@ def test_a_failing_command_is_reported_and_the_watch_continues(
 ) -> None:
     put(folder, 2, 2, 155)
     command = ("watch", gallery, folder, "--out", tmp_path / "r.jsonl", *ONCE, "--on-stranger")
+    assert "--on-stranger cannot be split into words" in corel(*command, "'open", exits=2).stderr
     assert "--on-stranger begins with 'no-such-program'" in corel(*command, "no-such-program", exits=2).stderr
     with pytest.warns(UserWarning, match="false ended with 1 for"):
         corel(*command, "false")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._terminal import console, counted
+from corel._terminal import console, counted, encodable
 from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
@@ -125,7 +125,11 @@ def score(
         ),
     ] = None,
     fail_on_outlier: Annotated[
-        bool, typer.Option("--fail-on-outlier", help="Exit with 1 if an image is a stranger, blank or unreadable.")
+        bool,
+        typer.Option(
+            "--fail-on-outlier",
+            help="Exit with 1 if an image is a stranger, blank or unreadable, with 2 if none can be read.",
+        ),
     ] = False,
     photographs: Photographs = True,
     backbone: BackboneName = None,
@@ -195,7 +199,6 @@ def _held_out(gallery: Gallery, rate: float, confidence: float, *, quiet: bool) 
             f"{held_out:,} of {total:,} exemplars calibrate, the others score; an image is a stranger if its p-value "
             f"is at most {strict_limit(rate, confidence, held_out):.4f} instead of {rate:g}",
             markup=False,
-            soft_wrap=True,
         )
     return held_out
 
@@ -237,7 +240,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
         for each in found.comparisons
     ]  # fmt: skip
     return {
-        "image": found.image, "verdict": found.verdict.verdict, "classes": found.verdict.classes,
+        "image": encodable(found.image), "verdict": found.verdict.verdict, "classes": found.verdict.classes,
         "class": found.name, "score": found.score, "p_value": found.p_value, "exemplars": len(found.exemplars),
         "comparisons": sides, "counts": found.votes.counts.tolist(), "parts": found.votes.parts.tolist(),
         "background_rates": None if rates is None else rates.tolist(),

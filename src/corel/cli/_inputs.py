@@ -43,6 +43,6 @@ def _standard_input() -> Iterator[Path]:
 def report_skipped(skipped: Sequence[Skipped]) -> None:
     """Print what was not read, the first ten by name."""
     for each in skipped[:10]:
-        console().print(f"skipped: {printable(each.path)} {each.reason}", markup=False, soft_wrap=True)
+        console().print(f"skipped: {printable(each.path)} {each.reason}", markup=False)
     if len(skipped) > 10:
         console().print(f"skipped: {len(skipped) - 10:,} more")

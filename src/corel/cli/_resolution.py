@@ -24,7 +24,7 @@ def remark_on_large_photos(backbone: Backbone, source: Any) -> None:
     sides = sorted(_shorter_sides(_files(source)[:LOOKED_AT])) or [0]
     if (median := sides[len(sides) // 2]) > LARGE:
         said = f"these photos have {median} pixels and the encoder sees {size}; one for photographs: {BETTER}"
-        console().print(said, markup=False, soft_wrap=True)
+        console().print(said, markup=False)
 
 
 def remark_on_small_photos(backbone: Backbone, source: Any, *, hint: bool = True) -> None:
@@ -39,7 +39,7 @@ def remark_on_small_photos(backbone: Backbone, source: Any, *, hint: bool = True
         median = small[len(small) // 2]
         better = f"; if the background's photos were larger, wrap with --shrink {median}"
         said += better if 2 * median <= shape[-1] else ""
-    console().print(said, markup=False, soft_wrap=True)
+    console().print(said, markup=False)
 
 
 def _files(source: Any) -> list[Path]:

@@ -15,7 +15,7 @@ from typing import TextIO, TypeAlias
 from corel._io.atomic import appearing, is_stream, sync_folder
 from corel._io.filetype import BINARY, PARQUET, TEXT
 from corel._io.rows import COLUMNS, Row, arrow, arrow_table
-from corel._terminal import exported, printable
+from corel._terminal import encodable, exported, printable
 from corel.cli._outputs import Output
 from corel.cli._partial import Partial, kept_until_complete, partial_of
 
@@ -106,7 +106,8 @@ def _csv_cells(row: Row) -> tuple[object, ...]:
 def _jsonl(file: TextIO) -> Write:
     def write(rows: Sequence[Row]) -> None:
         for row in rows:
-            file.write(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n")
+            cells = zip(COLUMNS, row._replace(image=encodable(row.image)), strict=True)
+            file.write(json.dumps(dict(cells)) + "\n")
 
     return write
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._terminal import console, counted, printable
+from corel._terminal import console, counted, encodable, printable
 from corel.cli._gallery import Images
 from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Quiet, Strict
@@ -58,14 +58,14 @@ def select(
         found = opened.select(named_files(images).source, fdr, strict=strict, progress=not quiet)
     report_skipped(found.skipped)
     if as_json:
-        chosen = [{"image": found.images[i], "p_value": float(found.p_values[i])} for i in found.ranked]
+        chosen = [{"image": encodable(found.images[i]), "p_value": float(found.p_values[i])} for i in found.ranked]
         shown: dict[str, Any] = {"images": len(found.images), "calibrating": found.calibrating, "fdr": fdr}
         typer.echo(json.dumps({**shown, "selected": chosen, "note": str(found)}))
         return
     for name in found.strangers:
         typer.echo(printable(name))
     if not quiet or not found.selected.any():
-        console().print(str(found), markup=False, soft_wrap=True)
+        console().print(str(found), markup=False)
 
 
 def tune(
@@ -121,6 +121,11 @@ def _lines(found: Tuning, wish: float | None) -> Iterator[str]:
         shares, strict = found.at(rate), found.confident(rate)
         confident = "too few exemplars" if strict is None else f"{strict.strangers:.1%}"
         yield f"{rate:<8g}{shares.members:>24.1%}{shares.strangers:>20.1%}{confident:>30}"
+    if any(found.confident(rate) is None for rate in RATES):
+        yield (
+            f"too few exemplars: half of them calibrate here, {found.calibrating:,}; `corel score --confidence` holds "
+            "out more if it needs more"
+        )
     yield ""
     if wish is not None:
         yield _answer(found, wish)

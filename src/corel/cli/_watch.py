@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corel._errors import renamed
+from corel._errors import ArgumentError, renamed
 from corel._io.filetype import TEXT
 from corel._terminal import console, printable
 from corel.cli._options import BackboneName, GalleryFile, Quiet, Rate
@@ -59,7 +59,7 @@ def watch(
     from corel.gallery import Gallery
 
     check_outputs([gallery, backbone], Output("--out", out, TEXT))
-    options = {"command": shlex.split(on_stranger), "settle": settle, "photographs": photographs, "seed": seed}
+    options = {"command": _words(on_stranger), "settle": settle, "photographs": photographs, "seed": seed}
     with (
         renamed(command="on_stranger"),
         Gallery.open(gallery, backbone) as opened,
@@ -75,6 +75,14 @@ def watch(
             _look(watcher, quiet=quiet, fail=fail_on_alarm)
 
 
+def _words(command: str) -> list[str]:
+    """Split a command into words as a shell does."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise ArgumentError("on_stranger", f"cannot be split into words: {error}, in {command!r}") from error
+
+
 def _look(watcher: Watch, *, quiet: bool, fail: bool) -> None:
     """Look once, and show what was found; an alarm ends the command if `fail`."""
     alarmed = watcher.alarmed
@@ -82,7 +90,7 @@ def _look(watcher: Watch, *, quiet: bool, fail: bool) -> None:
         if not quiet:
             typer.echo("\n".join(map(_line, rows)))
         if watcher.alarmed and not alarmed:
-            console().print(ALARM, style="red", markup=False, soft_wrap=True)
+            console().print(ALARM, style="red", markup=False)
         alarmed = watcher.alarmed
     if fail and alarmed:
         raise typer.Exit(1)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from corel._errors import ArgumentError
 from corel._io.lines import append_lines, append_text, read_lines
-from corel._terminal import exported
+from corel._terminal import encodable, exported
 from corel.watching._appearing import File
 
 FORMATS = (".csv", ".jsonl")
@@ -151,7 +151,8 @@ class Journal:
 
     def _text(self) -> str:
         if self.out.suffix.lower() == ".jsonl":
-            return "".join(json.dumps(row._asdict()) + "\n" for row in self.rows())
+            rows = (row._replace(image=encodable(row.image)) for row in self.rows())
+            return "".join(json.dumps(row._asdict()) + "\n" for row in rows)
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         if not self.last["start"]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from corel._errors import ArgumentError
 from corel._io.lock import locked
+from corel._terminal import printable
 from corel.gallery import Gallery, Scores
 from corel.images import EmptySourceError
 from corel.watching._appearing import File, Folder
@@ -163,7 +164,9 @@ class Watch:
                 # No shell reads the name, and it is a whole path: it cannot be taken for an option.
                 ended = subprocess.run([*self._command, row.image], stdin=subprocess.DEVNULL, check=False)
                 if ended.returncode:
-                    warnings.warn(f"{self._command[0]} ended with {ended.returncode} for {row.image}", stacklevel=2)
+                    warnings.warn(
+                        f"{self._command[0]} ended with {ended.returncode} for {printable(row.image)}", stacklevel=2
+                    )
                 self.journal.note_command(row.image)
 
 
