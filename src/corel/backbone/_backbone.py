@@ -145,11 +145,11 @@ class Backbone:
         corners likewise ("crops", ten times the work, uint8 images only).
         """
         items = images.pixels if isinstance(images, ImageSet) else images
-        if not self.on_vectors and not hasattr(items, "shape"):
+        if isinstance(self.preparation, Preparation) and not hasattr(items, "shape"):
             raise ArgumentTypeError(
                 "images",
                 f"must be an array, a tensor or an ImageSet, not {type(items).__name__}; "
-                f"corel.images.open(..., size={self.network.input_shape[-1]}) reads files and pictures",
+                f"corel.images.open(..., size={self.preparation.size}) reads files and pictures",
             )
         options: dict[str, Any] = {"progress": progress, "normalize": self.preparation.normalized}
         seen = [self.network.embed(each, batch_size, **options) for each in views_of(items, views)]
