@@ -102,6 +102,21 @@ def test_error_messages(arguments: dict[str, Any], sentence: str) -> None:
         connectivity_loss(gaussian(3, 2), **arguments)
 
 
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"eta": -1.0}, "eta must be a positive number, not -1.0"),
+        ({"branches": 0}, "branches must be at least 1, not 0"),
+        ({"p": 0.5}, "p must be a real number from 1 to infinity, not 0.5"),
+        ({"branch_reduction": "max"}, "branch_reduction must be .* not 'max'"),
+        ({"zero_bars": "ignore"}, "zero_bars must be .* not 'ignore'"),
+    ],
+)
+def test_a_module_refuses_its_settings_before_it_sees_latents(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        ConnectivityLoss(**settings)
+
+
 def test_eta_is_any_number_in_every_norm() -> None:
     points, eta = gaussian(5, 2), Fraction(3, 2)
     for p in (1, 2):

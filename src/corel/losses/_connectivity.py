@@ -12,7 +12,7 @@ from corel.losses import _fused_l1
 from corel.losses.presets import PRESETS, BranchReduction, ZeroBars
 from corel.persistence import direct_l1
 from corel.persistence.api import merge_lengths
-from corel.persistence.checks import is_real
+from corel.persistence.checks import is_real, refuse_no_norm
 
 
 def connectivity_loss(
@@ -42,15 +42,8 @@ def connectivity_loss(
     >>> connectivity_loss(z, eta=2.0).item()
     2.0
     """
-    if not is_real(eta) or not 0 < eta < math.inf:
-        raise ArgumentError(
-            "eta", f"must be a positive number, not {eta!r}: the distance at which components should merge"
-        )
+    _check_settings(eta, branch_reduction, zero_bars)
     eta = float(eta)
-    if zero_bars not in ("keep", "drop"):
-        raise ArgumentError("zero_bars", f'must be "keep" or "drop", not {zero_bars!r}')
-    if branch_reduction not in ("sum", "mean", "none"):
-        raise ArgumentError("branch_reduction", f'must be "mean", "sum" or "none", not {branch_reduction!r}')
     if distances is None and direct_l1.applies(points, p):
         losses = _fused_l1.miss_sums(points, eta, drop_zeros=zero_bars == "drop", together=branch_reduction != "none")
         return losses / math.prod(points.shape[:-2]) if branch_reduction == "mean" else losses
@@ -90,6 +83,10 @@ class ConnectivityLoss(nn.Module):
         self.eta, self.branches, self.p = eta, branches, p
         self.branch_reduction: BranchReduction = branch_reduction or PRESETS[preset]["branch_reduction"]
         self.zero_bars: ZeroBars = zero_bars or PRESETS[preset]["zero_bars"]
+        _check_settings(eta, self.branch_reduction, self.zero_bars)  # here too, before data are loaded and encoded
+        refuse_no_norm(p)
+        if branches < 1:
+            raise ArgumentError("branches", f"must be at least 1, not {branches}")
 
     def forward(self, latents: Tensor) -> Tensor:
         """The loss of one batch of latents."""
@@ -111,6 +108,17 @@ def split_branches(latents: Tensor, branches: int) -> Tensor:
     if latents.dim() != 2 or branches < 1 or latents.shape[1] % branches:
         raise ArgumentError("latents", f"must be [b, branches·D] with {branches} branches, not {[*latents.shape]}")
     return latents.reshape(latents.shape[0], branches, latents.shape[1] // branches).transpose(0, 1)
+
+
+def _check_settings(eta: float, branch_reduction: BranchReduction, zero_bars: ZeroBars) -> None:
+    if not is_real(eta) or not 0 < eta < math.inf:
+        raise ArgumentError(
+            "eta", f"must be a positive number, not {eta!r}: the distance at which components should merge"
+        )
+    if zero_bars not in ("keep", "drop"):
+        raise ArgumentError("zero_bars", f'must be "keep" or "drop", not {zero_bars!r}')
+    if branch_reduction not in ("sum", "mean", "none"):
+        raise ArgumentError("branch_reduction", f'must be "mean", "sum" or "none", not {branch_reduction!r}')
 
 
 def _reduced(losses: Tensor, reduction: BranchReduction) -> Tensor:
