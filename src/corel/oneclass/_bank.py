@@ -126,7 +126,7 @@ class ClassBank:
         The result is the same, to the last bit, as that of a bank made from all exemplars.
 
         """
-        bags = [self._bags[each] if isinstance(each, int) else self._prepared(each) for each in classes]
+        bags = [self._bags[each] if isinstance(each, int | np.integer) else self._prepared(each) for each in classes]
         offsets = np.cumsum([0, *(len(bag.rows) for bag in bags)], dtype=np.int64)
         exemplars = np.concatenate([bag.rows for bag in bags])
         bank = replace(self, exemplars=exemplars, offsets=offsets, omitted=np.asarray(omitted, np.int64))
