@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -44,6 +45,13 @@ def test_integers_that_float32_cannot_tell_apart_stay_apart() -> None:
     model = OneClass(method="count", radius=5.0).fit(np.array([[1_700_000_000], [1_700_000_003]]))
     assert model.score_samples([[1_700_000_004], [1_700_000_060]]).tolist() == [2, 0]
     assert OneClass(method="count").fit(np.zeros((2, 1), np.float32)).exemplars_.dtype == np.float32
+
+
+def test_the_background_may_be_a_tensor_of_any_type() -> None:
+    background = torch.randn(30, 4, generator=torch.Generator().manual_seed(0)).bfloat16().requires_grad_()
+    rows = np.random.default_rng(0).normal(size=(9, 4))
+    expected = OneClass(background=background.detach().float().numpy()).fit(rows).score_samples(rows)
+    assert OneClass(background=background).fit(rows).score_samples(rows).tolist() == expected.tolist()
 
 
 def test_pipelines() -> None:

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from corel._errors import ArgumentError, ArgumentIndexError, ArgumentTypeError
 from corel.oneclass._backbone_settings import Space, backbone_settings
 from corel.oneclass._bank import ClassBank, check_support
-from corel.oneclass._checks import Method, Seed, Ties, check_rate, resolve_method
+from corel.oneclass._checks import Latents, Method, Seed, Ties, check_rate
 from corel.oneclass._explain import Votes
-from corel.oneclass._kernel import Doubles, Integers, Points
+from corel.oneclass._kernel import Doubles, Points
 
 Initializer = TypeVar("Initializer", bound=Callable[..., None])
 
@@ -69,7 +69,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         branches: int = 1,
         radius: float = 2.0,
         method: Method = "auto",
-        background: ArrayLike | None = None,
+        background: Latents | None = None,
         rate: float = 0.05,
     ) -> None:
         self.branches = branches
@@ -159,8 +159,6 @@ class OneClass(OutlierMixin, BaseEstimator):
 
     def _enroll(self, exemplars: Points) -> OneClass:
         check_rate(self.rate)
-        bounds: Integers = np.array([0, len(exemplars)], np.int64)
-        background = None if self.background is None else np.asarray(self.background)
-        method = resolve_method(self.method, background)
-        self.bank_ = ClassBank(exemplars, bounds, self.branches, self.radius, background, method)
+        settings = {"branches": self.branches, "radius": self.radius, "method": self.method}
+        self.bank_ = ClassBank.of([exemplars], background=self.background, **settings)
         return self
