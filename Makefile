@@ -31,7 +31,7 @@ readme: .venv/installed  ## The tables of README and docs from the committed res
 .venv/bin/corel: pyproject.toml constraints.txt
 	@echo 'Installing corel into .venv: this takes some minutes.'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[serve]'
 	touch $@
 
 .venv/installed: .venv/bin/corel
