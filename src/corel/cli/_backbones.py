@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from enum import StrEnum
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +31,7 @@ Shrink = Annotated[
 ]
 
 
-class Head(StrEnum):
+class Head(str, Enum):
     """What is trained on a frozen encoder's vectors."""
 
     CONNECTIVITY = "connectivity"
