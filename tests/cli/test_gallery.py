@@ -186,6 +186,18 @@ def test_formats_agree(corel: Corel, gallery: Path, photos: Path, tmp_path: Path
     assert sorted(each.name for each in tmp_path.iterdir()) == ["hues.gallery", "r.csv", "r.parquet"]
 
 
+def test_the_ending_of_the_file_decides_the_format(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    def written(name: str, *options: object) -> bytes:
+        corel("score", gallery, photos / "classes" / "red", "--quiet", "--out", tmp_path / name, *options)
+        return (tmp_path / name).read_bytes()
+
+    for style in ("csv", "jsonl", "parquet"):
+        assert written(f"named.{style.upper()}") == written("other", "--format", style)
+        (tmp_path / "other").unlink()
+    assert written("rows.txt").split()[:2] == [b"image", b"verdict"]
+    assert written("rows.csv", "--format", "table") == written("rows.txt")
+
+
 def test_names_from_standard_input_with_odd_characters(corel: Corel, gallery: Path, tmp_path: Path) -> None:
     odd = [tmp_path / 'a, "b".png', tmp_path / "ümläut.png", tmp_path / "tab\tcolon:.png"]
     for path in odd:

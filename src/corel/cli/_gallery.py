@@ -16,7 +16,7 @@ from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 from corel.cli._resolution import remark_on_large_photos, remark_on_small_photos
-from corel.cli._rows import NOT_A_PHOTOGRAPH, Format, outputs, row_writer
+from corel.cli._rows import NOT_A_PHOTOGRAPH, Format, format_of, outputs, row_writer
 from corel.cli._scale import (
     Address,
     Engine,
@@ -111,7 +111,10 @@ def score(
     gallery: GalleryFile,
     images: Images,
     every: Annotated[bool, typer.Option("--all", help="A row for every class, not only for the best.")] = False,
-    style: Annotated[Format, typer.Option("--format", help="How to write the rows.")] = Format.TABLE,
+    style: Annotated[
+        Format | None,
+        typer.Option("--format", help="How to write the rows.", show_default="by the ending of --out, else table"),
+    ] = None,
     out: Annotated[
         str | None, typer.Option(help="Write to this file, not to standard output; with --engine ray a folder.")
     ] = None,
@@ -161,6 +164,7 @@ def score(
     from corel.images import one_ahead
 
     file = None if out is None else Path(out)
+    style = style or format_of(file)
     named, outliers, blank = named_files(images), 0, 0
     check_outputs([gallery, backbone, *named.files], *outputs(style, file))
     skipped: list[Skipped] = []

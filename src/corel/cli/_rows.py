@@ -34,6 +34,12 @@ class Format(str, Enum):
     PARQUET = "parquet"
 
 
+def format_of(out: Path | None) -> Format:
+    """Give the format that a file's name ends in; a table for any other name, and for standard output."""
+    ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    return Format(ending) if ending in ("csv", "jsonl", "parquet") else Format.TABLE
+
+
 def outputs(style: Format, out: Path | None) -> list[Output]:
     """Give the files that `row_writer` writes, to be checked before any work begins."""
     if out is None:
