@@ -1,1 +1,1 @@
-"""Files: atomic writes, arrays, tensors, and telling file types apart."""
+"""Files: atomic writes, locks, arrays, tensors, rows, lines, their types, reading in a process apart, the Hub."""
