@@ -239,4 +239,4 @@ def test_an_image_without_pixels_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="shows nothing"):
         from_array(np.zeros(shape, np.uint8), 8)
     with pytest.raises(ValueError, match="shows nothing"):
-        from_pil(Image.new("RGB", shape[1::-1]), 8)
+        from_pil(Image.new("RGB", (shape[1], shape[0])), 8)
