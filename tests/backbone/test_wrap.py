@@ -230,7 +230,7 @@ def test_command_makes_a_backbone_that_every_other_command_takes(folder: Path, t
         run("enroll", gallery, color, folder / color / "train", "--backbone", out)
         rows = run("score", gallery, folder / color / "new", "--format", "jsonl").splitlines()
         assert [json.loads(row)["class"] for row in rows] == [color] * 5
-    assert "Verdict: red" in run("explain", gallery, folder / "red/new/0.png", "red", "--out", tmp_path / "why.png")
+    assert "Known: red" in run("explain", gallery, folder / "red/new/0.png", "red", "--out", tmp_path / "why.png")
     assert "red" in run("classes", gallery)
 
 

@@ -105,8 +105,9 @@ def test_test_classes_without_train_images_are_strangers_by_kind(
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "classes that are not enrolled" in page
     assert "(AUC)" in page
-    assert "Its number of classes: " in page
-    assert "35 strangers (classes that are not enrolled)" in said
+    assert "Classes in the set: " in page
+    assert "called a stranger or not a photograph: crack: " in page
+    assert "35 strangers (classes that are not enrolled)\n  stranger or not a photograph " in said
     assert "one-vs-all" not in said
     found = json.loads(corel(*asked, "--json").stdout)["recognition"]
     assert found["enrolled"] == {"good": 30}

@@ -268,7 +268,7 @@ def test_a_rate_too_small_for_the_exemplars_is_reported(corel: Corel, gallery: P
 def test_explain_writes_a_picture(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
     image = photos / "classes" / "red" / "00.png"
     out = corel("explain", gallery, image, "red", "--out", tmp_path / "why.png")
-    assert out.stdout.startswith("Verdict: red (already enrolled as red)\n")
+    assert out.stdout.startswith("Known: red (already enrolled as red)\nIt is an exemplar itself")
     assert out.stdout.endswith(f"drawn in {tmp_path / 'why.png'}\n")
     with Image.open(tmp_path / "why.png") as picture:
         assert np.asarray(picture).std() > 10

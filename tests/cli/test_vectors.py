@@ -109,7 +109,7 @@ def test_a_gallery_of_vectors_from_enrolling_to_forgetting(corel: Corel, folder:
     np.testing.assert_allclose([row["class_p_value"] for row in rows], expected.p_values[np.arange(75), best])
     assert np.mean([row["class"] == name for row, name in zip(rows, TEST[1], strict=True)]) > 2 / 3  # guessing, twice
     said = corel("explain", path, folder / "one.npy", "setosa", "--out", tmp_path / "why.svg").stdout
-    assert said.startswith("Verdict: setosa\nsetosa: ")
+    assert said.startswith("Known: setosa\nOf all exemplars, at most ")
     assert "<svg" in (tmp_path / "why.svg").read_text()
     assert (
         "IMAGE must be one image or vector, got 75"

@@ -89,19 +89,19 @@ def test_small_classes_are_explained_by_the_p_value_that_decided(tmp_path: Path)
     decided = scores.set_p_values(0.05)[0, red]
     assert found.p_value == found.comparisons[0].p_value == decided <= 0.05 < 1 / 7 <= scores.p_values[0, red]
     assert "red" not in found.verdict.classes
-    assert "of the members of all small classes fit no better" in str(found)
+    assert "of the members of all small classes fit as badly, so it is ruled out" in str(found)
     assert f"{decided:.4f}" in words_of(found, expert=True)
     drawn = " ".join(text.get_text() for text in found.draw().findobj(Text))
-    assert "of all small classes fit no better." in " ".join(drawn.split())  # nothing is cut off
+    assert "of all small classes fit as badly, so it is ruled out." in " ".join(drawn.split())  # nothing is cut off
     assert alone.p_value == scores.p_values[0, red]  # at 20% the class decides by itself
-    assert "red: at most 14% of its members fit no better" in str(alone)
+    assert "red: at most 15% of its members fit as badly, so it is ruled out" in str(alone)  # 1/7, rounded up
 
 
 def test_branches_and_radii_appear_only_in_the_expert_picture(gallery: Gallery) -> None:
     found = gallery.explain(colored(0, 1, 9), "red")
     assert not {"branch", "radius"} & words_of(found, expert=False)
     assert {"branch", "radius"} <= words_of(found, expert=True)
-    assert str(found).splitlines()[0] == f"Verdict: {found.verdict}"
+    assert str(found).splitlines()[0] == f"Known: {found.verdict}"
 
 
 def words_of(found: Explanation, *, expert: bool) -> set[str]:

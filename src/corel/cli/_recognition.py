@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from corel._terminal import counted
@@ -42,7 +42,8 @@ def _strangers(found: Recognition) -> Iterator[str]:
     stopped = sum(count * share for count, share in found.strangers.values()) / total
     kind = "each class in turn, left out of the gallery" if found.in_turn else "classes that are not enrolled"
     yield f"{total:,} strangers ({kind})"
-    yield f"  called stranger, rightly      {stopped:6.1%}"
+    rightly = "called stranger, rightly" if found.called_blank is None else "stranger or not a photograph"
+    yield f"  {rightly:28}  {stopped:6.1%}"
     yield f"  AUC of known against stranger {found.auc or 0:6.3f}"
     for name, (count, share) in list(found.strangers.items())[:SHOWN]:
         yield f"    {share:6.1%}  of {count:,} {name}"
@@ -50,7 +51,13 @@ def _strangers(found: Recognition) -> Iterator[str]:
 
 def _matrix(found: Recognition) -> Iterator[str]:
     names = found.columns()
-    width = max(7, *(len(name) for name in names))
-    yield f"true class (rows) taken for (columns)\n{'':{width}}  " + "  ".join(f"{name:>{width}}" for name in names)
+    first = max(map(len, found.enrolled))
+    widths = [max(4, len(name)) for name in names]
+    yield "true class (rows) taken for (columns)"
+    yield _columns("", first, names, widths)
     for name in found.enrolled:
-        yield f"{name:{width}}  " + "  ".join(f"{found.confusion[name].get(other, 0):>{width}}" for other in names)
+        yield _columns(name, first, [found.confusion[name].get(other, 0) for other in names], widths)
+
+
+def _columns(name: str, first: int, cells: Iterable[object], widths: Iterable[int]) -> str:
+    return "  ".join([f"{name:{first}}", *(f"{cell!s:>{width}}" for cell, width in zip(cells, widths, strict=True))])

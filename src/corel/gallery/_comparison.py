@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -86,10 +87,28 @@ def compare(
     return Comparison(exemplars[0].name, list(exemplars), votes, members, p_value, role, shared)
 
 
-def in_words(verdict: Verdict, comparisons: Sequence[Comparison]) -> list[str]:
-    """Say the verdict, then for each class, and for all together, how the item compares with what is enrolled."""
-    lines = [f"{each.name}: at most {_share(each.p_value)} of {_members(each)} fit no better." for each in comparisons]
-    return [f"Verdict: {verdict}", *lines, f"All classes: at most {_share(verdict.p_value)} of the exemplars do."]
+def in_words(verdict: Verdict, comparisons: Sequence[Comparison], rate: float) -> list[str]:
+    """Say the verdict, what decided, and for each class how the item compares with its members."""
+    sides = [
+        f"{each.name}: at most {_share(each.p_value)} of {_members(each)} fit as badly"
+        f"{', so it is ruled out' if each.p_value <= rate else ''}."
+        for each in comparisons
+    ]
+    return [_heading(verdict), _reason(verdict, rate), *sides]
+
+
+def _heading(verdict: Verdict) -> str:
+    text = f"known: {verdict}" if verdict.verdict == "known" else str(verdict)
+    return text[0].upper() + text[1:]
+
+
+def _reason(verdict: Verdict, rate: float) -> str:
+    if verdict.enrolled:
+        return "It is an exemplar itself, so these numbers say nothing."
+    if verdict.verdict == "not a photograph":
+        return "It is blank, flat, noise, or far too dark or bright. The classes had no say."
+    share, limit = _share(verdict.p_value), _percent(rate)
+    return f"Of all exemplars, at most {share} fit as badly; for a stranger it is {limit} or less."
 
 
 def _members(side: Comparison) -> str:
@@ -97,4 +116,10 @@ def _members(side: Comparison) -> str:
 
 
 def _share(p_value: float) -> str:
-    return f"{p_value:.0%}" if p_value >= 0.01 else f"{p_value:.1%}"
+    """Round up to two digits: "at most" stays true, and what exceeds a rate of two digits is shown to exceed it."""
+    step = 10.0 ** (math.floor(math.log10(p_value)) - 1)
+    return _percent(math.ceil(p_value / step - 1e-9) * step)
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share, 9):g}%"

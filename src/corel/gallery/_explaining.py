@@ -36,5 +36,5 @@ def explained(
     (votes,) = bank.explain(batch.rows, index)
     return Explanation(
         scores.images[0], value, sides[0].name, sides[0].exemplars, votes,
-        scores.scores[0, index].item(), sides[0].p_value, verdict, sides,
+        scores.scores[0, index].item(), sides[0].p_value, verdict, sides, rate,
     )  # fmt: skip

@@ -42,6 +42,7 @@ class Explanation:
         p_value: for "of this class", as it decides whether the class is in the prediction set.
         verdict: what the gallery says about the item.
         comparisons: the item beside this class, and beside the likeliest other class if there is one.
+        rate: the rate of the verdict.
 
     """
 
@@ -54,9 +55,10 @@ class Explanation:
     p_value: float
     verdict: Verdict
     comparisons: tuple[Comparison, ...]
+    rate: float
 
     def __str__(self) -> str:
-        return "\n".join(in_words(self.verdict, self.comparisons))
+        return "\n".join(self._words())
 
     def draw(self, *, expert: bool = False) -> Figure:
         """Draw the image beside two classes: the exemplars that count most, and how like the class its members are.
@@ -66,9 +68,11 @@ class Explanation:
         instead.
         """
         if not expert:
-            words = in_words(self.verdict, self.comparisons)
-            return draw_comparison(self.value, shortened(self.image), words, self.comparisons, _decoded)
+            return draw_comparison(self.value, shortened(self.image), self._words(), self.comparisons, _decoded)
         return self._draw_branches()
+
+    def _words(self) -> list[str]:
+        return in_words(self.verdict, self.comparisons, self.rate)
 
     def _draw_branches(self) -> Figure:
         from matplotlib.figure import Figure

@@ -53,8 +53,8 @@ class Verdict:
         if self.verdict == "known":
             return self.classes[0]
         if self.verdict == "unsure":
-            named = " or ".join(self.classes) if self.classes else f"most like {self.likeliest}"
-            return f"unsure: {named}"
+            *others, last = self.classes or (f"most like {self.likeliest}",)
+            return f"unsure: {', '.join(others)}{' or ' if others else ''}{last}"
         if self.verdict == "not a photograph":
             return self.verdict
         return f"{self.verdict}, most like {self.likeliest}"

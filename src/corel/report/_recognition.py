@@ -13,8 +13,9 @@ def recognition_section(found: Recognition) -> Section:
     return Section(
         "What becomes of new images?",
         f"Of {found.known:,} test items of the enrolled classes, {found.top_1:.1%} are most like their own class and "
-        f"{found.called_stranger:.1%} were called a stranger, where {found.rate:.0%} are allowed.{_blank(found)} The "
-        f"prediction set held the true class for {found.coverage:.1%}. Its number of classes: {_sizes(found)}."
+        f"{found.called_stranger:.1%} were called a stranger, where {100 * found.rate:g}% are allowed on average over "
+        f"enrollments.{_blank(found)} The prediction set held the true class for {found.coverage:.1%}. Classes in "
+        f"the set: {_sizes(found)}."
         f"{_strangers(found)}",
         table=Table(["true class", *(f"taken for {name}" for name in taken)], rows),
     )
@@ -23,7 +24,7 @@ def recognition_section(found: Recognition) -> Section:
 def _blank(found: Recognition) -> str:
     if found.called_blank is None:
         return ""
-    return f" Another {found.called_blank:.1%} were called not a photograph, where at most 1% were measured."
+    return f" Another {found.called_blank:.1%} were called not a photograph; on other sets it was at most 1%."
 
 
 def _sizes(found: Recognition) -> str:
@@ -36,6 +37,10 @@ def _strangers(found: Recognition) -> str:
     kinds = "; ".join(f"{name}: {share:.0%} of {count:,}" for name, (count, share) in found.strangers.items())
     source = "each class in turn, left out of the gallery" if found.in_turn else "classes that are not enrolled"
     return (
-        f" Of strangers ({source}) these shares were stopped: {kinds}. A known item has a higher p-value than a "
-        f"stranger with probability {found.auc or 0:.3f} (AUC)."
+        f" Of strangers ({source}) these shares were called {_stopped(found)}: {kinds}. A known item has a higher "
+        f"p-value than a stranger with probability {found.auc or 0:.3f} (AUC)."
     )
+
+
+def _stopped(found: Recognition) -> str:
+    return "a stranger" if found.called_blank is None else "a stranger or not a photograph"
