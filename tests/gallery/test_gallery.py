@@ -19,7 +19,7 @@ import corel.images
 from corel.backbone import Backbone
 from corel.encoders import Autoencoder
 from corel.encoders.base import Network
-from corel.gallery import Gallery, Verdict
+from corel.gallery import BlankTest, Gallery, Verdict
 from corel.images import ImageSet
 from corel.oneclass import ClassBank
 
@@ -359,6 +359,7 @@ def test_a_verdict_is_stranger_if_and_only_if_its_p_value_is_at_most_the_rate(pa
 def test_verdicts_read_as_sentences() -> None:
     assert str(Verdict("a", "known", ("cat",), "cat", 0.6)) == "cat"
     assert str(Verdict("a", "unsure", ("cat", "dog"), "cat", 0.3)) == "unsure: cat or dog"
+    assert str(Verdict("a", "unsure", ("cat", "dog", "ox"), "cat", 0.3)) == "unsure: cat, dog or ox"
     assert str(Verdict("a", "unsure", (), "cat", 0.06)) == "unsure: most like cat"
     assert str(Verdict("a", "stranger", (), "cat", 0.01)) == "stranger, most like cat"
 
@@ -382,6 +383,30 @@ def test_exemplars_that_look_like_noise_are_no_blank_frames(tmp_path: Path) -> N
         shown = gallery.score(surfaces).photographic
     assert shown is not None
     assert shown.all()
+
+
+def test_an_exemplar_is_no_blank_frame_even_if_the_test_looked_at_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BlankTest, "SAMPLE", 10)
+    black, digits = np.zeros((1, 32, 32, 3), np.uint8), corel.images.open("digits")
+    with Gallery.open(tmp_path / "g", "tiny-imagenet-16x10", create=True) as gallery:
+        gallery.enroll("digits", digits.take(np.arange(60)))
+        gallery.enroll("night", black)
+        hashes = sorted(each for some in gallery.hashes().values() for each in some)
+        assert corel.images.content_hash(black[0]).hex() not in hashes[:10]
+        night, gray = gallery.recognize(np.concatenate([black, black + 100]))
+    assert (night.verdict, night.note) == ("known", "already enrolled as night")
+    assert gray.verdict == "not a photograph"
+
+
+def test_an_image_near_a_limit_passes_unless_its_thumbnail_fails_too() -> None:
+    """Exemplars are known by their thumbnails. So an image like them must not fail at a larger size alone."""
+    cells = np.random.default_rng(37).integers(0, 256, (9, 9, 3)).astype(np.uint8)
+    large = np.asarray(Image.fromarray(cells).resize((224, 224), Image.Resampling.BILINEAR))[None]
+    assert not corel.images.photographic(large).any()
+    assert BlankTest.of_images(large).photographic(large).all()
+    assert BlankTest.of(()).photographic(large).all()
 
 
 @pytest.mark.parametrize("count", [30, 240])

@@ -53,7 +53,8 @@ def scored(kept: Kept, batch: Embedded, enrolled: Sequence[tuple[str, ...]], hel
     if held_out:
         split = kept.split(held_out)
         held = HeldOut(split_scores(split, batch.rows, batch.in_background), split.calibration)
-    return Scores(batch.names, kept.names, *found, kept.calibration, batch.skipped, enrolled, batch.photographic, held)
+    photographic = _photographic(batch, enrolled)
+    return Scores(batch.names, kept.names, *found, kept.calibration, batch.skipped, enrolled, photographic, held)
 
 
 def warn_of_skipped(skipped: Sequence[Skipped]) -> None:
@@ -65,3 +66,10 @@ def warn_of_skipped(skipped: Sequence[Skipped]) -> None:
             f"{shown(first, 300)}",
             stacklevel=3,
         )
+
+
+def _photographic(batch: Embedded, enrolled: Sequence[tuple[str, ...]]) -> NDArray[np.bool_] | None:
+    """Say which images are photographs: an exemplar is one, even where the test compared with other exemplars."""
+    if batch.photographic is None:
+        return None
+    return batch.photographic | np.array([bool(each) for each in enrolled], bool)
