@@ -72,4 +72,4 @@ def _photographic(batch: Embedded, enrolled: Sequence[tuple[str, ...]]) -> NDArr
     """Say which images are photographs: an exemplar is one, even where the test compared with other exemplars."""
     if batch.photographic is None:
         return None
-    return batch.photographic | np.array([bool(each) for each in enrolled], bool)
+    return np.logical_or(batch.photographic, [bool(each) for each in enrolled])
