@@ -164,6 +164,19 @@ def test_exported_graph_gives_the_latents(backbone: Backbone, tmp_path: Path) ->
     assert_allclose(session.run(["latents"], {"images": images})[0], backbone.encode(images), atol=1e-6)
 
 
+def test_an_exported_graph_can_be_wrapped_again(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
+    unscaled = wrapping.Wrapping(mean=(0, 0, 0), deviation=(1, 1, 1))
+    names = [f"onnx:{tmp_path / name}" for name in ("once.onnx", "twice.onnx")]
+    images = np.random.default_rng(2).random((4, 3, SIZE, SIZE), np.float32)
+    given = backbone
+    for each in names:
+        given.export_onnx(each.removeprefix("onnx:"))
+        again = Backbone.wrap(each, folder / "background", mean=(0, 0, 0), deviation=(1, 1, 1))
+        network = wrapping.find_encoder(each, folder / "background", unscaled).network
+        assert_allclose(network.encode(images), given.encode(images), atol=2e-3)  # half precision
+        given = again
+
+
 def test_an_interrupted_run_continues_to_the_same_result(
     folder: Path, backbone: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

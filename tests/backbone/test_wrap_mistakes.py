@@ -65,8 +65,11 @@ def bad_graphs(folder: Path) -> None:
     (folder / "two.onnx").write_bytes(twice.SerializeToString())
     root = [helper.make_node("Neg", ["pooled"], ["negative"]), helper.make_node("Sqrt", ["negative"], ["end"])]
     where = [helper.make_node("NonZero", ["pooled"], ["where"]), helper.make_node("Cast", ["where"], ["end"], to=1)]
+    turned = [*where[:1], helper.make_node("Cast", ["where"], ["rows"], to=1)]
+    turned += [helper.make_node("Transpose", ["rows"], ["end"])]
     for name, nodes in {
-        "nan": root, "varying": where, "unknown": [helper.make_node("Sharpen", ["pooled"], ["end"])],
+        "nan": root, "varying": where, "uncounted": turned,
+        "unknown": [helper.make_node("Sharpen", ["pooled"], ["end"])],
         "custom": [helper.make_node("Sharpen", ["pooled"], ["end"], domain="com.example")],
     }.items():  # fmt: skip
         (folder / f"{name}.onnx").write_bytes(model(nodes=nodes, output="end").SerializeToString())
@@ -85,6 +88,7 @@ def bad_graphs(folder: Path) -> None:
         ("unknown.onnx", "background", "uses an unknown operator Sharpen"),
         ("custom.onnx", "background", "uses the custom operator com.example.Sharpen"),
         ("varying.onnx", "background", "the vectors of end have no fixed length"),
+        ("uncounted.onnx", "background", "for 32 images, not [32, 2]; export it with one vector an image"),
         ("nan.onnx", "background", "the encoder gives NaN or infinity for image 0"),
         ("huge.onnx", "background", "huge.onnx has 2 GB or more"),
         ("small.onnx", "red/new", "--background needs at least 50 different items"),

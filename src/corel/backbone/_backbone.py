@@ -38,6 +38,7 @@ from corel.backbone._file import (
 )
 from corel.encoders.base import Embedding, Network
 from corel.encoders.export import to_onnx
+from corel.encoders.graph import LATENTS
 from corel.encoders.graph_steps import name_latents
 from corel.encoders.pretrained import Pretrained
 from corel.images import WHOLE, ImageSet, Preparation, Rows, from_document, views_of
@@ -295,7 +296,7 @@ class Backbone:
             write_atomically(Path(path), name_latents(content, unit=not self.network.has_head))
             return
         example = torch.zeros(2, *self.network.input_shape)
-        content = to_onnx(self.network.encoder, example, self.preparation.items, ["latents"])
+        content = to_onnx(self.network.encoder, example, self.preparation.items, [LATENTS])
         write_atomically(Path(path), content)
 
     def _stored_preparation(self) -> dict[str, Any]:

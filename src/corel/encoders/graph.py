@@ -19,7 +19,9 @@ from corel._io.regular import read_regular
 from corel._terminal import shown
 from corel.encoders.graph_sizes import check_functions, check_sizes
 
-OUTPUT = "corel.features"
+OWN = "corel."  # how the names begin that wrapping gives
+OUTPUT = f"{OWN}features"
+LATENTS = "latents"  # the output of an exported backbone
 LARGEST = 2**31 - 1  # protobuf reads no larger message
 OLDEST_RUNTIME = (1, 18)
 STANDARD = ("", "ai.onnx")
@@ -69,6 +71,7 @@ def check(content: bytes, source: str, *, size: int | None = None, layers: Seque
         side, batch = _input_shape(model, name, source, size)
         chosen = _chosen(model, layers, source)
         _cut(model, chosen)
+        name, *chosen = _own_names_freed(model, [name, *chosen])
         width = _join(model, chosen, source)
         check_sizes(model, source)
         return Graph(_serialized(model, source), name, side, width, batch)
@@ -232,6 +235,23 @@ def _cut(model: Any, outputs: Iterable[str]) -> None:
         copies = [type(each).FromString(each.SerializeToString()) for each in values]
         model.graph.ClearField(field)
         getattr(model.graph, field).extend(copies)
+
+
+def _own_names_freed(model: Any, names: Sequence[str]) -> list[str]:
+    """Rename the values of a graph that was wrapped and exported before, and give the new names of some."""
+    values = {each for node in model.graph.node for each in (*node.input, *node.output)}
+    prefix = "given."
+    while any(each.startswith(prefix) for each in values):
+        prefix = f"given.{prefix}"
+
+    def free(name: str) -> str:
+        return f"{prefix}{name}" if name.startswith(OWN) or name == LATENTS else name
+
+    for node in model.graph.node:
+        node.input[:], node.output[:] = map(free, node.input), map(free, node.output)
+    for each in (*model.graph.initializer, *model.graph.input):
+        each.name = free(each.name)
+    return list(map(free, names))
 
 
 def _join(model: Any, layers: Sequence[str], source: str) -> int:

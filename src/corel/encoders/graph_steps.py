@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from corel.encoders.feature_head import Standardize, UnitRows
-from corel.encoders.graph import OUTPUT
+from corel.encoders.graph import LATENTS, OUTPUT
 
 NORMALIZED, RAW, HEAD = "corel.normalized", "corel.raw", "corel.head"
 MATRIX_NAME = f"{RAW}.matrix.half"
@@ -45,14 +45,14 @@ def normalize(content: bytes, mean: Sequence[float], deviation: Sequence[float],
 
 
 def name_latents(content: bytes, *, unit: bool) -> bytes:
-    """Let a checked graph give its output under the name ``latents``, at length 1 if asked."""
+    """Let a checked graph give its output as `LATENTS`, at length 1 if asked."""
     from onnx import helper
 
     model = _model(content)
     operator = "LpNormalization" if unit else "Identity"
     options: dict[str, Any] = {"axis": 1, "p": 2} if unit else {}
-    model.graph.node.append(helper.make_node(operator, [OUTPUT], ["latents"], **options))
-    model.graph.output[0].name = "latents"
+    model.graph.node.append(helper.make_node(operator, [OUTPUT], [LATENTS], **options))
+    model.graph.output[0].name = LATENTS
     return bytes(model.SerializeToString())
 
 

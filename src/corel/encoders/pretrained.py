@@ -142,9 +142,15 @@ def run_graph(session: Any, checked: Graph, images: Any) -> Any:
 
 def _run(session: Any, checked: Graph, images: Any) -> Any:
     try:
-        return session.run(None, {checked.input: images})[0]
+        vectors = session.run(None, {checked.input: images})[0]
     except Exception as error:  # its exceptions share no base of their own
         reason = " ".join(str(error).split())[:300]
         raise ValueError(
             f"the encoder's graph cannot be run on {len(images)} images ({reason}); use another encoder"
         ) from error
+    if vectors.shape != (len(images), checked.width):
+        raise ValueError(
+            f"the encoder gives {list(vectors.shape)} for {len(images)} images, not [{len(images)}, {checked.width}]; "
+            "export it with one vector an image"
+        )
+    return vectors
