@@ -127,12 +127,16 @@ def test_timm_model_without_downloads(tmp_path: Path) -> None:
 def test_timm_names_and_weights_that_do_not_fit(tmp_path: Path) -> None:
     timm()
     torch.save({"x": torch.zeros(1)}, tmp_path / "other.pth")
+    torch.save({"conv1.0.weight": torch.zeros(1)}, tmp_path / "part.pth")
+    torch.save(torch.nn.Linear(2, 2), tmp_path / "module.pth")
     with pytest.raises(ValueError, match="near it are resnet18"):
         stock.find("timm:resnet1818")
     with pytest.raises(ValueError, match="names a place"):
         stock.find("timm:hf-hub:someone/model")
-    with pytest.raises(ValueError, match="do not fit timm:resnet10t"):
-        stock.find("timm:resnet10t", stock.Wrapping(weights=tmp_path / "other.pth"))
+    reasons = {"other": "none of its entries", "part": "Missing key", "module": "something else than tensors"}
+    for name, reason in reasons.items():
+        with pytest.raises(ValueError, match=rf"do not fit timm:resnet10t \(.*{reason}"):
+            stock.find("timm:resnet10t", stock.Wrapping(weights=tmp_path / f"{name}.pth"))
 
 
 def test_weights_that_timm_cannot_get_are_a_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -34,10 +34,14 @@ MIDDLE_BLOCK = 10  # the last of EfficientNet-Lite0's blocks with 112 channels, 
 # A pickle of 1 kB can make torch.load compute for ever: tuples in tuples, as a key of a dictionary.
 WEIGHTS_SECONDS, WEIGHTS_SPEED, WEIGHTS_MEMORY = 20, 50_000_000, 1 << 30  # time and memory include importing torch
 _UNPICKLED = """
+import pickle, sys
 import torch
 from safetensors.torch import save_file
 path, out, wanted = arguments
-found = torch.load(path, map_location="cpu", weights_only=True)
+try:
+    found = torch.load(path, map_location="cpu", weights_only=True)
+except pickle.UnpicklingError:
+    sys.exit("it holds something else than tensors")
 save_file({name: found[name].detach().clone().contiguous() for name in wanted if name in found}, out)
 """
 
@@ -227,6 +231,8 @@ def _load_weights(network: nn.Module, path: Path, name: str) -> None:
     try:
         # A checkpoint for training keeps the weights of the classifier too, which the encoder has not.
         weights = {key: value for key, value in _read_weights(path, wanted).items() if key in wanted}
+        if not weights:
+            raise ValueError("none of its entries is a weight of this model; save the model's state_dict")
         network.load_state_dict(weights)
     except Exception as error:  # a file that is no weights has many ways to fail
         reason = " ".join(str(error).split())[:200]
