@@ -88,8 +88,9 @@ class ResumableRows:
 
     def all(self) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
         """Give the latents and hashes of all items."""
-        rows = np.concatenate(self._parts) if self._parts else np.empty(0, self._type)
-        return np.ascontiguousarray(rows["latent"], np.float32), np.ascontiguousarray(rows["hash"])
+        parts = self._parts or [np.empty(0, self._type)]
+        latents = np.concatenate([each["latent"] for each in parts], dtype=np.float32)
+        return latents, np.concatenate([each["hash"] for each in parts])
 
     def close(self) -> None:
         """Close the file."""

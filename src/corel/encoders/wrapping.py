@@ -138,7 +138,7 @@ def run(
     order = np.random.default_rng(0).permutation(np.sort(distinct))
     kept = order[:BACKGROUND]  # shuffled: the cosine score takes the first rows as a sample of all
     whitening = Whitening.of(latents[kept])
-    deaths = _deaths(whitening(latents[order]))
+    deaths = _deaths(latents, order, whitening)
     # Half precision, as the file has it: a backbone is the same before and after it is saved.
     rounded = whitening(latents[kept]).astype(np.float16).astype(np.float32)
     size, count = min(BATCH, len(order)), len(latents)
@@ -181,13 +181,14 @@ def _check(latents: Latents, hashes: NDArray[np.uint8], source: str) -> None:
         raise ArgumentError("encoder", f"gives the same vector for all items of {source}; use another encoder")
 
 
-def _deaths(latents: Latents) -> NDArray[np.float32]:
+def _deaths(latents: Latents, order: NDArray[np.int64], whitening: Whitening) -> NDArray[np.float32]:
+    """Measure batches of the different items; only their latents are whitened, or all would be held several times."""
     rng = np.random.default_rng(0)
-    size = min(BATCH, len(latents))
+    size = min(BATCH, len(order))
     found = []
     for _ in range(BATCHES):
-        chosen = rng.choice(len(latents), size, replace=False)
-        deaths = death_times(torch.from_numpy(latents[chosen]))
+        chosen = order[rng.choice(len(order), size, replace=False)]
+        deaths = death_times(torch.from_numpy(whitening(latents[chosen])))
         found.append([float(deaths[0]), float(deaths.mean()), float(deaths[-1])])
     means: NDArray[np.float32] = np.array(found).mean(axis=0, keepdims=True).astype(np.float32)
     return means
