@@ -17,7 +17,7 @@ def describe(backbone: Backbone) -> str:
     """Give a card to read: what the backbone is, where it comes from and what it was measured on."""
     data, auc = _entries(backbone.metadata.get("data")), _entries(backbone.metadata.get("auc"))
     alpha, epsilon, beta = backbone.deaths.mean(axis=0)
-    scale = f"norm p = {backbone.p:g}, η = {backbone.eta:g}"
+    scale = f"norm p = {backbone.p:g}, {_radius(backbone)}"
     lines = [
         f"corel backbone {backbone.digest[:12]}, objective {backbone.objective}, {_size(backbone)}",
         f"latents     {backbone.branches} branches × {backbone.branch_dim} dimensions, {scale}",
@@ -29,6 +29,12 @@ def describe(backbone: Backbone) -> str:
     ]
     lines += [f"AUC         {where}: {_number(value, '.3f')}" for where, value in auc.items()]
     return "\n".join(shown(line, 300) for line in lines)  # the file may be a stranger's
+
+
+def _radius(backbone: Backbone) -> str:
+    """Say η; of an encoder that was wrapped without a head, that it was measured, not trained towards."""
+    measured = backbone.objective in WRAPPED and not backbone.metadata.get("head")
+    return f"radius {backbone.eta:.4g}, measured" if measured else f"η = {backbone.eta:g}"
 
 
 def _shrunk(data: dict[str, Any]) -> str:

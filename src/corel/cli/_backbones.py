@@ -77,7 +77,11 @@ def wrap(
     size: Annotated[int | None, typer.Option(min=1, help="Pixels a side.", show_default="the model's own")] = None,
     layers: Annotated[
         list[str] | None,
-        typer.Option("--layers", help="An output of the encoder; repeatable, joined.", show_default="pooled output"),
+        typer.Option(
+            "--layers",
+            help="An output of the encoder, such as late or middle of lite0; repeatable, joined.",
+            show_default="pooled; of lite0 weighted by its classifier",
+        ),
     ] = None,
     weights: Annotated[
         Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Weights of a timm model, not downloaded.")
