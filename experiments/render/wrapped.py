@@ -20,6 +20,8 @@ SHOWN = ("contrast", "cosine", "count", "contrast (head)", "count (head)", NEARE
 HEADING = ["images", "encoder", "m", *SHOWN, "default minus 5-NN", "strangers detected at 5%", "bytes a class"]
 PIXELS = {"cifar10": 160, "cifar100": 160, "imagenette": 224, "clothing": 224}  # that Lite0 sees
 
+ENLARGED = "224 pixels", "518 pixels"  # inputs whose memory is measured
+
 
 def wrapped(records: Path = RESULTS) -> str:
     """AUC of each score, strangers detected by the default one, and what a class takes, by encoder and set."""
@@ -107,15 +109,18 @@ def embeddings(records: Path = RESULTS) -> str:
 
 def memory(records: Path = BENCHMARKS) -> str:
     """The peak of a process that enrolls few and many photos, by size of the encoder's input."""
+    command = "`python -m benchmarks.photographs --photos DIR --memory`"
     if not (records / "memory.json").exists():
-        return "Not run yet: `python -m benchmarks.photographs --photos DIR --memory`."
+        return f"Not run yet: {command}."
     found = read("memory", records)["results"]
     rows = [
         [size, *(f"{each['megabytes at the peak']:,.0f} MB" for each in by_count.values())]
         for size, by_count in found.items()
     ]
     counts = [f"{int(count):,} photos" for count in next(iter(found.values()))]
-    return markdown(["input", *counts], rows, text=1)
+    missing = [size for size in ENLARGED if size not in found]
+    note = [f"Not yet measured at {' and '.join(missing)}: {command}."] if missing else []
+    return "\n\n".join([markdown(["input", *counts], rows, text=1).strip(), *note])
 
 
 def _parts(part: str) -> tuple[str, str]:
