@@ -1,6 +1,7 @@
 """How often are blank, flat and noise frames stopped, and how often is a real image taken for one?
 
-``python -m experiments photographs --data DIR [--photos DIR]`` measures `corel.images.photographic`. Its limits follow
+``python -m experiments photographs --data DIR [--photos DIR]`` measures the test as a gallery makes it, whose exemplars
+are no such frames: `corel.images.photographic`, and above 96 pixels the same of the thumbnail. Its limits follow
 a rule on the training images of every real set, and were looked at on the kinds `DEVELOPED` of
 `experiments._lib.frames`. They are judged on the test images of the same sets and on `HELD_OUT`, kinds that were named
 before anything was measured on them. --photos names a folder of further sets of photographs: one folder a set, with
@@ -17,6 +18,7 @@ import numpy as np
 
 import corel.images
 from corel._terminal import track
+from corel.gallery import BlankTest
 from experiments._lib import command
 from experiments._lib.frames import DEVELOPED, HELD_OUT, NOT_CLAIMED, SIDES, Frame, Pixels, clipped, resized_frames
 from experiments._lib.record import record
@@ -66,7 +68,7 @@ def _real_sets(data: Path, photos: Path | None, split: str) -> Iterator[tuple[st
 
 
 def _stopped(pixels: Pixels) -> float:
-    return float(1 - corel.images.photographic(pixels).mean())
+    return float(1 - BlankTest.of(()).photographic(pixels).mean())
 
 
 def _shares(kinds: Mapping[str, Frame], seed: int) -> dict[str, dict[str, float]]:
