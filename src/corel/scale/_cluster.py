@@ -35,7 +35,10 @@ def cluster(address: str | None = None, *, cpus: int | None = None) -> Iterator[
         with _quiet():
             ray.init(address or LOCAL, log_to_driver=False, logging_level=logging.ERROR, **started)
     except (OSError, OverflowError) as error:
-        raise ConnectionError(f"there is no Ray cluster at {address} ({error}); start one: ray start --head") from error
+        raise ConnectionError(
+            f"there is no Ray cluster at {address} ({error}); start one: ray start --head; if it asks for a token, set "
+            "RAY_AUTH_MODE=token"
+        ) from error
     try:
         yield ray
     finally:
