@@ -96,6 +96,25 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Fill up with spaces to so many cells of a terminal, of which Chinese characters and emoji take two.
+
+    Example:
+        >>> padded("猫", 4), padded("cat", 4), padded("cat", 4, right=True)
+        ('猫  ', 'cat ', ' cat')
+
+    """
+    space = " " * (width - cells(text))
+    return space + text if right else text + space
+
+
+def cells(text: str) -> int:
+    """Count the cells of a terminal that a text takes."""
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def encodable(text: str) -> str:
     r"""Escape the bytes of a file name that are no text, which readers of JSON and Arrow refuse.
 

@@ -76,6 +76,18 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("style", ["csv", "parquet"])
+def test_a_full_disk_is_named_by_the_file(
+    style: str, corel: Corel, gallery: Path, photos: Path, tmp_path: Path
+) -> None:
+    partial = tmp_path / "rows.partial"
+    partial.symlink_to("/dev/full")
+    image = photos / "classes" / "red" / "00.png"
+    said = corel("score", gallery, image, "--format", style, "--out", tmp_path / "rows", exits=2).stderr
+    assert f"corel: {partial}: No space left on device" in said
+
+
 def test_an_earlier_result_may_be_replaced(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
     image = photos / "classes" / "red" / "00.png"
     for name in ("why.png", "why.svg", "why.pdf"):

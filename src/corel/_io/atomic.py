@@ -78,6 +78,17 @@ def is_stream(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in errors that name none: writing to an open file on a full disk raises such."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = str(path)
+        raise
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that a crash, a kill or a full disk leaves what was there before untouched."""
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from corel._io.atomic import naming
 from corel._io.regular import read_regular
 from corel._terminal import shown
 
@@ -30,7 +31,7 @@ def append_lines(path: Path, lines: Iterable[dict[str, Any]]) -> None:
 
 def append_text(path: Path, text: str) -> None:
     """Append whole lines of text and write them to the disk; a last line that a kill cut off is removed first."""
-    with path.open("ab+") as file:
+    with naming(path), path.open("ab+") as file:
         file.truncate(_whole(file))
         file.write(text.encode())
         file.flush()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corel._terminal import counted
+from corel._terminal import cells, counted, padded
 from corel.cli._options import BackboneName, GalleryFile, Json
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def _shown(exemplar: Exemplar) -> str:
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
 
 

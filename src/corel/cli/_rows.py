@@ -12,10 +12,10 @@ from enum import Enum
 from pathlib import Path
 from typing import TextIO, TypeAlias
 
-from corel._io.atomic import appearing, is_stream, sync_folder
+from corel._io.atomic import appearing, is_stream, naming, sync_folder
 from corel._io.filetype import BINARY, PARQUET, TEXT
 from corel._io.rows import COLUMNS, Row, arrow, arrow_table
-from corel._terminal import encodable, exported, printable
+from corel._terminal import cells, encodable, exported, padded, printable
 from corel.cli._outputs import Output
 from corel.cli._partial import Partial, kept_until_complete, partial_of
 
@@ -61,16 +61,16 @@ def row_writer(style: Format, out: Path | None, *, every: bool = False) -> Itera
         yield _text(style, sys.stdout, every)
     elif style is Format.PARQUET:
         with kept_until_complete(out) as partial:
-            with _arrow_stream(partial.path) as write:
+            with naming(partial.path), _arrow_stream(partial.path) as write:
                 yield _noting(write, partial)
-            with appearing(out) as place:
+            with naming(out), appearing(out) as place:
                 _stream_to_parquet(partial.path, place)
     elif is_stream(out):
-        with out.open("w", encoding="utf-8", newline="") as file:
+        with naming(out), out.open("w", encoding="utf-8", newline="") as file:
             yield _text(style, file, every)
     else:
         with kept_until_complete(out) as partial:
-            with partial.path.open("w", encoding="utf-8", newline="") as file:
+            with naming(partial.path), partial.path.open("w", encoding="utf-8", newline="") as file:
                 yield _noting(_text(style, file, every), partial)
                 os.fsync(file.fileno())
             partial.path.replace(out.resolve())  # a link stays, and what it leads to is replaced
@@ -123,18 +123,18 @@ def _table(file: TextIO, every: bool) -> Write:
     from rich.text import Text
 
     console = Console(file=file, highlight=False, soft_wrap=True)
-    headings, cells = (CLASS_HEADINGS, _class_cells) if every else (HEADINGS, _cells)
+    headings, cells_of = (CLASS_HEADINGS, _class_cells) if every else (HEADINGS, _cells)
     widths: list[int] = []
 
     def write(rows: Sequence[Row]) -> None:
-        lines = [cells(row) for row in rows]
+        lines = [cells_of(row) for row in rows]
         if not widths:
             # The first batch settles the widths: a table that streams cannot wait for its longest name.
-            widths.extend(max(map(len, column)) for column in zip(*lines, headings, strict=True))
+            widths.extend(max(map(cells, column)) for column in zip(*lines, headings, strict=True))
             console.print(Text(_aligned(headings, widths), style="bold"))
         for line, row in zip(lines, rows, strict=True):
             text = Text(_aligned(line, widths) + (f"  {row.note}" if row.note else ""))
-            start = max(len(line[0]), widths[0]) + 2
+            start = len(padded(line[0], widths[0])) + 2
             text.stylize(COLORS.get(row.verdict, "red"), start, start + len(row.verdict))
             console.print(text)
 
@@ -156,10 +156,9 @@ def _class_cells(row: Row) -> tuple[str, ...]:
     return printable(row.image), row.verdict, row.name, f"{row.class_p_value:.4f}", f"{row.score:.2f}"
 
 
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells[:3], widths[:3], strict=True)]
-    padded += [cell.rjust(width) for cell, width in zip(cells[3:], widths[3:], strict=True)]
-    return "  ".join(padded)
+def _aligned(columns: Sequence[str], widths: Sequence[int]) -> str:
+    pairs = enumerate(zip(columns, widths, strict=True))
+    return "  ".join(padded(cell, width, right=number >= 3) for number, (cell, width) in pairs)
 
 
 @contextmanager
