@@ -213,6 +213,9 @@ def test_the_card_has_origin_size_and_results(backbone: Backbone) -> None:
     ):
         assert fact in card
     assert "α̂ = 1.50, ε̂ = 2.50, β̂ = 3.50 in batches of 10" in card
+    assert repr(backbone) == f"<Backbone {backbone.objective}: images 3 × 8 × 8 to 2 branches × 3 dimensions>"
+    wrapped = Backbone.wrap("vectors", np.random.default_rng(0).normal(size=(60, 8)))
+    assert "1 branch × 8 dimensions" in wrapped.describe()
 
 
 def test_the_card_of_a_foreign_file_holds_no_control_codes(backbone: Backbone) -> None:

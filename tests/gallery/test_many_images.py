@@ -104,6 +104,8 @@ def test_an_empty_selection_says_how_many_exemplars_are_needed(path: Path, backb
         "are needed; enroll 9,998 exemplars, half of which calibrate: then 20 such images are enough"
     )
     tiny = Selection(["a", "b"], np.array([1 / 3, 1.0]), np.zeros(2, bool), 0.1, 2)
+    assert "1 of 2 images fits worse" in str(tiny)
+    assert str(tiny).endswith("then 1 such image is enough")
     assert "even all 2 would be too few; enroll 38 exemplars" in str(tiny)
 
 

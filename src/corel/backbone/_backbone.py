@@ -22,7 +22,7 @@ from corel._io import hub, tensorfile
 from corel._io.atomic import write_atomically
 from corel._terminal import shown
 from corel._version import __version__
-from corel.backbone._card import describe, hub_page
+from corel.backbone._card import describe, hub_page, latent_shape
 from corel.backbone._file import (
     HASHES,
     KIND,
@@ -48,7 +48,7 @@ from corel.images import WHOLE, ImageSet, Preparation, Rows, from_document, view
 DEFAULT = "tiny-imagenet-contrastive-16x10"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Backbone:
     """A trained encoder, its scale, and a background: a sample of other images.
 
@@ -91,6 +91,11 @@ class Backbone:
     def __post_init__(self) -> None:
         self.network.eval().requires_grad_(False)
         self.preparation = self.preparation or default_preparation(self.network)
+
+    def __repr__(self) -> str:
+        """Give one short line; `describe` says more."""
+        shape = " × ".join(map(str, self.network.input_shape))
+        return shown(f"<Backbone {self.objective}: {self.preparation.items} {shape} to {latent_shape(self)}>")
 
     @property
     def branches(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from corel._terminal import shown
+from corel._terminal import counted, shown
 from corel.backbone._file import WRAPPED, shipped
 from corel.encoders.pretrained import Pretrained
 
@@ -20,7 +20,7 @@ def describe(backbone: Backbone) -> str:
     scale = f"norm p = {backbone.p:g}, {_radius(backbone)}"
     lines = [
         f"corel backbone {backbone.digest[:12]}, objective {backbone.objective}, {_size(backbone)}",
-        f"latents     {backbone.branches} branches × {backbone.branch_dim} dimensions, {scale}",
+        f"latents     {latent_shape(backbone)}, {scale}",
         f"deaths      α̂ = {alpha:.2f}, ε̂ = {epsilon:.2f}, β̂ = {beta:.2f} in batches of {backbone.batch_size}",
         f"background  {len(backbone.background):,} auxiliary latents{_pooled_note(backbone)}",
         f"{'looked at ' if backbone.objective in WRAPPED else 'trained on'}  "
@@ -35,6 +35,11 @@ def _radius(backbone: Backbone) -> str:
     """Say η; of an encoder that was wrapped without a head, that it was measured, not trained towards."""
     measured = backbone.objective in WRAPPED and not backbone.metadata.get("head")
     return f"radius {backbone.eta:.4g}, measured" if measured else f"η = {backbone.eta:g}"
+
+
+def latent_shape(backbone: Backbone) -> str:
+    """Say of how many numbers a latent consists."""
+    return f"{counted(backbone.branches, 'branch', 'branches')} × {counted(backbone.branch_dim, 'dimension')}"
 
 
 def _shrunk(data: dict[str, Any]) -> str:
@@ -55,9 +60,8 @@ def _origin(backbone: Backbone) -> list[str]:
         told = [f"{name:<10}  {encoder[name]}" for name in ("source", "license", "trained on") if name in encoder]
         head = _entries(backbone.metadata.get("head"))
         if head:
-            shape = f"{backbone.branches} branches × {backbone.branch_dim}"
             epochs = _entries(head.get("config")).get("epochs")
-            told.append(f"head        {shape}, {epochs} epochs on the background's vectors")
+            told.append(f"head        {latent_shape(backbone)}, {epochs} epochs on the background's vectors")
         return [f"encoder     {encoder.get('encoder', '?')}, wrapped by corel {version}", *told]
     config = _entries(backbone.metadata.get("config"))
     epochs, seed = config.get("epochs", "?"), config.get("seed", "?")

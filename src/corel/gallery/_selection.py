@@ -57,10 +57,13 @@ class Selection:
 
         images, lowest = len(self.images), int((self.p_values * (self.calibrating + 1) < 1.5).sum())
         least = least_discoveries(images, self.fdr, self.calibrating)
-        takes = f"{least:,} are needed" if least <= images else f"even all {images:,} would be too few"
+        are = "is" if least == 1 else "are"
+        takes = f"{least:,} {are} needed" if least <= images else f"even all {images:,} would be too few"
         enough = 2 * math.ceil(images / (self.fdr * max(lowest, 1)) - 1)
+        fit = "fits" if lowest == 1 else "fit"
+        few = f"{lowest:,} such images are" if lowest > 1 else "1 such image is"
         return (
-            f"nothing can be selected: {lowest:,} of {counted(images, 'image')} fit worse than all "
+            f"nothing can be selected: {lowest:,} of {counted(images, 'image')} {fit} worse than all "
             f"{self.calibrating:,} exemplars that calibrate, and {takes}; enroll {enough:,} exemplars, half of which "
-            f"calibrate: then {max(lowest, 1):,} such images are enough"
+            f"calibrate: then {few} enough"
         )
