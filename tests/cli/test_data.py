@@ -46,7 +46,7 @@ def test_show_prints_names_that_are_no_text(folder: Path) -> None:
 def test_show_strict_is_one_sentence_and_exit_code_2(folder: Path) -> None:
     result = run("show", str(folder), "--strict")
     assert result.exit_code == 2
-    assert "bee/broken.png is no JPEG" in result.stderr
+    assert "bee/broken.png is an empty file" in result.stderr
     assert result.stderr.startswith("corel: --strict forbids skipping, but 1 of")
     assert "Traceback" not in result.output
 

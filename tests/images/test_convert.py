@@ -176,11 +176,21 @@ def test_decompression_bomb_is_refused_by_its_header() -> None:
     assert "3600000000 pixels" in explain(caught.value)
 
 
-@pytest.mark.parametrize("data", [b"", b"not an image", b"%PDF-1.4", b"<svg/>"])
+@pytest.mark.parametrize("data", [b"not an image", b"<svg/>"])
 def test_files_of_other_formats_are_refused(data: bytes) -> None:
     with pytest.raises(BROKEN) as caught:
         decode(data, 8)
     assert explain(caught.value).startswith("is no JPEG, PNG, WebP, BMP, TIFF, GIF")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [(b"", "is an empty file"), (b"%PDF-1.4", "is PDF, which is not read; convert it to PNG or JPEG")],
+)
+def test_empty_files_and_documents_are_called_that(data: bytes, reason: str) -> None:
+    with pytest.raises(BROKEN) as caught:
+        decode(data, 8)
+    assert explain(caught.value) == reason
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "BMP", "TIFF"])

@@ -77,7 +77,8 @@ def test_broken_file_is_skipped_and_listed(tmp_path: Path, paint: Paint) -> None
     found = images.open(tmp_path)
     assert list(found.names) == ["ant/good.png"]
     assert [each.path for each in found.skipped] == ["ant/bad.jpg", "ant/empty.png"]
-    assert all(each.reason.startswith("is no JPEG, PNG, WebP, BMP, TIFF, GIF") for each in found.skipped)
+    assert found.skipped[0].reason.startswith("is no JPEG, PNG, WebP, BMP, TIFF, GIF")
+    assert found.skipped[1].reason == "is an empty file"
     with pytest.raises(ValueError, match=r"2 of .* cannot be used, the first: ant/bad.jpg is no JPEG"):
         images.open(tmp_path, strict=True)
 

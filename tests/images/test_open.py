@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,31 @@ def test_root_then_variable_then_cache(tmp_path: Path, cache: Path, monkeypatch:
     assert len(images.open("cifar10")) == 100
     write_cifar10(tmp_path / "root", binary=True, per_batch=30)
     assert len(images.open("cifar10", root=tmp_path / "root")) == 150
+
+
+def test_three_gray_images_that_may_be_one_color_image_are_mentioned() -> None:
+    colors = np.zeros((3, 9, 7), np.uint8)
+    with pytest.warns(
+        UserWarning, match=r"three gray images; give one color image as \[h, w, 3\] or \[1, 3, h, w\]"
+    ) as told:
+        assert len(images.open(colors)) == 3
+    assert told[0].filename == __file__
+    counts = [len(images.open(each)) for each in (colors[None], np.moveaxis(colors, 0, 2), colors[..., None])]
+    assert counts == [1, 1, 3]  # without a warning
+
+
+@pytest.mark.parametrize("read", [images.open, lambda url: images.find_files([url], exist=True)])
+def test_a_url_is_named_as_it_was_given(read: Callable[[str], object]) -> None:
+    url = "https://example.org/cat.jpg"
+    with pytest.raises(FileNotFoundError, match=f"'{url}'; URLs are not read: download it"):
+        read(url)
+
+
+def test_a_document_named_by_its_path_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_text("%PDF-1.4")
+    for source in (tmp_path / "a.pdf", [tmp_path / "a.pdf"]):
+        with pytest.raises(ValueError, match=r"a\.pdf is PDF, which is not read; convert it to PNG or JPEG"):
+            images.open(source)
 
 
 def test_cache_folder_follows_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,7 +86,7 @@ def test_mistyped_name_is_guessed() -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.svg").touch()
-    with pytest.raises(ValueError, match=r"a\.svg is no image"):
+    with pytest.raises(ValueError, match=r"a\.svg is SVG, which is not read"):
         images.open(tmp_path / "a.svg")
 
 

@@ -151,7 +151,7 @@ def test_pictures_that_are_not_read_are_named_at_the_end_or_an_error(folder: Pat
 
 
 def test_strict_refuses_the_first_broken_file(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"bee/5broken\.png is no JPEG.*repair or remove it"):
+    with pytest.raises(ValueError, match=r"bee/5broken\.png is an empty file.*repair or remove it"):
         gathered(stream(folder, HOW, strict=True))
 
 

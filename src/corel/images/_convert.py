@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from corel._io.regular import read_regular
-from corel.images._formats import formats, readable
+from corel.images._formats import formats, readable, why_unread
 from corel.images._limits import check_metadata, within_limits
 from corel.images._preparation import Preparation
 from corel.images._set import UInt8Array
@@ -28,6 +28,10 @@ BROKEN = (
 _HEIC = (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1")
 
 
+class _OtherFileError(UnidentifiedImageError):
+    """A file that holds no image of a format read here; the sentence says what it is."""
+
+
 def decode(data: bytes, preparation: Preparation) -> UInt8Array:
     """Decode the bytes of one image file to ``[size, size, 3]``; of several frames or pages, the first."""
     with open_image(data) as image, within_limits(image.size, data):
@@ -40,6 +44,8 @@ def decode(data: bytes, preparation: Preparation) -> UInt8Array:
 
 def open_image(data: bytes) -> Image.Image:
     """Open the bytes of an image file of any format read here."""
+    if not data:
+        raise _OtherFileError("is an empty file")
     check_metadata(data)
     file = io.BytesIO(data)
     check_tiff(file)
@@ -48,6 +54,8 @@ def open_image(data: bytes) -> Image.Image:
     except UnidentifiedImageError:
         if data[4:12].startswith(_HEIC):
             raise ValueError("HEIC needs pillow-heif: pip install 'corel[heif]'") from None
+        if data.startswith(b"%PDF"):
+            raise _OtherFileError(why_unread(Path("a.pdf"))) from None
         raise
 
 
@@ -95,6 +103,8 @@ def as_array(image: Any) -> Any:
 
 def explain(error: BaseException) -> str:
     """Say in a few words why an image could not be decoded."""
+    if isinstance(error, _OtherFileError):
+        return str(error)
     if isinstance(error, UnidentifiedImageError):
         return f"is no {readable()} image"
     if isinstance(error, MemoryError):

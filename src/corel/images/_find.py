@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections.abc import Iterable, Mapping
+import re
+import warnings
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from corel.images._convert import as_array
 from corel.images._datasets import DatasetListing, list_dataset, own_name
 from corel.images._folder import files_below, list_folder
 from corel.images._folder import has_test_split as folder_has_test_split
-from corel.images._formats import suffixes
+from corel.images._formats import is_picture, suffixes, why_unread
 from corel.images._labels import is_pair, numbered_labels
 from corel.images._listing import ArrayListing, EncodedListing, FileListing, Listing, list_files
 from corel.images._set import EmptySourceError, ImageSet, Skipped, only_train
@@ -64,8 +66,20 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None, *, labele
         only_train(part, "an array")
         # One color image: [h, w, 3|4], or as torch has it [3|4, h, w]. Three gray images would be an array [3, h, w].
         channels = {array.shape[-1], *(array.shape[:1] if array is not source else ())} if array.ndim == 3 else set()
-        return list_array(array[None] if channels & {3, 4} else array)
+        if channels & {3, 4}:
+            return list_array(array[None])
+        _warn_of_three_gray_images(array.shape)
+        return list_array(array)
     return list_dataset(source, part)
+
+
+def _warn_of_three_gray_images(shape: tuple[int, ...]) -> None:
+    if len(shape) == 3 and shape[0] == 3:
+        warnings.warn(
+            f"an array of shape {list(shape)} is read as three gray images; give one color image as [h, w, 3] or "
+            "[1, 3, h, w], and gray images as [3, h, w, 1] to avoid this warning",
+            stacklevel=4,  # who calls `open` or `stream`
+        )
 
 
 def has_test_split(source: Any) -> bool:
@@ -92,7 +106,7 @@ def find_files(arguments: Iterable[str | os.PathLike[str]], *, exist: bool = Fal
         path = Path(argument).expanduser()
         matches = [path] if path.exists() else [Path(match) for match in sorted(_glob(path))]
         if exist and not matches:
-            raise FileNotFoundError(f"there is no file, folder or match for {str(argument)!r}; check the path")
+            raise FileNotFoundError(f"there is no file, folder or match for {str(argument)!r}; {_hint(argument, ())}")
         for match in matches or [path]:
             found, others = files_below(match) if match.is_dir() else ([match], [])
             files += found
@@ -124,10 +138,12 @@ def _find_path(source: str | os.PathLike[str], split: str) -> Listing:
         known = recognize(path)
         return known.read(path, split) if known else list_folder(path, split)
     if not path.exists() and not _glob(path):
-        raise FileNotFoundError(f"there is no file or folder {str(path)!r}; {_hint(source)}")
+        raise FileNotFoundError(f"there is no file or folder {str(source)!r}; {_hint(source, NAMES)}")
     if path.suffix.lower() in _ARRAYS:
         return list_array_file(path, split)
     if path.suffix.lower() not in suffixes() and path.exists():
+        if is_picture(path):
+            raise ValueError(f"{path} {why_unread(path)}")
         raise ValueError(f"{path} is no image ({', '.join(suffixes())}), .npy or .npz file")
     only_train(split, "a list of files")
     return find_files([path])
@@ -145,8 +161,10 @@ def _find_image(image: Any) -> DatasetListing:
     return DatasetListing([own_name(image) or "image"], None, (), "one image", dataset=[image])
 
 
-def _hint(source: str | os.PathLike[str]) -> str:
-    if not isinstance(source, str) or Path(source).suffix or len(Path(source).parts) > 1:  # a path, not a name
-        return "check the path"
-    near = difflib.get_close_matches(source, NAMES, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"check the path; known names are {', '.join(NAMES)}"
+def _hint(source: str | os.PathLike[str], names: Collection[str]) -> str:
+    if re.match("[a-z][a-z0-9+]+:/", str(source)):  # a Path joins the two slashes
+        return "URLs are not read: download it, and name the file"
+    if not (names and isinstance(source, str)) or Path(source).suffix or len(Path(source).parts) > 1:
+        return "check the path"  # it is a path, not a name
+    near = difflib.get_close_matches(source, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"check the path; known names are {', '.join(names)}"
