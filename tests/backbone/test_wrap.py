@@ -259,6 +259,11 @@ def test_large_photos_in_a_small_encoder_are_mentioned_once(folder: Path, tmp_pa
     assert "70 pixels and the encoder sees 32" in said[0]
     assert "corel backbone wrap lite0" in said[0]
     assert "pixels" not in said[1]
+    rows = CliRunner().invoke(
+        app, ["score", str(gallery), str(tmp_path / "photos"), "--rate", "0.4", "--no-photographs"]
+    )
+    assert rows.stdout.count("unsure") == 2
+    assert rows.stderr.count("corel backbone wrap lite0") == 1
     small = CliRunner().invoke(app, ["enroll", str(tmp_path / "y.gallery"), "small", str(folder / "red/new")])
     assert "pixels" not in small.stderr  # 40 × 60
 

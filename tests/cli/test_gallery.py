@@ -263,6 +263,9 @@ def test_a_rate_too_small_for_the_exemplars_is_reported(corel: Corel, gallery: P
         == "green, red: too few exemplars to be ruled out at a rate of 0.01; 99 are needed, together"
     )
     assert corel("score", gallery, red, "--rate", 0.01, "--quiet").stderr == ""
+    blind = corel("score", gallery, red, "--rate", 0.01, "--quiet", "--fail-on-outlier").stderr
+    assert "99 are needed" in blind  # exit code 0 says nothing
+    assert corel("score", gallery, red, "--quiet", "--fail-on-outlier").stderr == ""
 
 
 def test_explain_writes_a_picture(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
@@ -319,6 +322,15 @@ def test_the_table_shows_the_whole_set(corel: Corel, gallery: Path, photos: Path
     stranger = corel("score", gallery, classes / "blue" / "00.png").stdout.splitlines()[1].split()
     assert stranger[1] == "stranger"
     assert stranger[2] in ("(red)", "(green)")
+
+
+def test_columns_stay_aligned_after_wide_characters(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:
+    names = ("猫.png", "🐈🐈.png", "cat_at_home.png")
+    for name in names:
+        shutil.copy(photos / "classes" / "red" / "00.png", tmp_path / name)
+    monitor = corel("score", gallery, *(tmp_path / name for name in names)).stdout.splitlines()
+    before = [line[: line.index(word)] for line, word in zip(monitor, ["verdict", *["known"] * 3], strict=True)]
+    assert len({sum(1 + (ord(letter) > 0x2000) for letter in text) for text in before}) == 1
 
 
 def test_audit_names_what_does_not_belong_and_forget_takes_its_position(

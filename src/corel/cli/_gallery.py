@@ -39,6 +39,7 @@ Images = Annotated[
     typer.Argument(metavar="IMAGES", help=f"Files, folders or globs; - reads names from standard input. {VECTORS}"),
 ]
 PANEL = "Gallery"
+MOSTLY = 0.9  # of the images unsure: a better encoder would tell more of them
 
 
 def register(app: typer.Typer) -> None:
@@ -166,11 +167,11 @@ def score(
 
     file = None if out is None else Path(out)
     style = style or format_of(file)
-    named, outliers, blank = named_files(images), 0, 0
+    named, outliers, blank, unsure, total = named_files(images), 0, 0, 0, 0
     check_outputs([gallery, backbone, *named.files], *outputs(style, file))
     skipped: list[Skipped] = []
     with Gallery.open(gallery, backbone) as opened, row_writer(style, file, every=every) as write:
-        _warn_of_small_classes(opened, rate, quiet=quiet)
+        small = _warn_of_small_classes(opened, rate, quiet=quiet, failing=fail_on_outlier)
         held_out = 0 if confidence is None else _held_out(opened, rate, confidence, quiet=quiet)
         options = {"photographs": photographs, "strict": strict, "progress": not quiet}
         # While a batch is decided about and written, the next ones are scored, encoded and read.
@@ -179,10 +180,14 @@ def score(
             verdicts = scores.decide(rate, confidence)
             outliers += sum(each.is_outlier for each in verdicts)
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
+            unsure += sum(each.verdict == "unsure" for each in verdicts)
+            total += len(verdicts)
             if rows := list(rows_of(scores, verdicts, rate, every=every)):
                 write(rows)
         if not quiet:
             remark_on_small_photos(opened.backbone, named.source)
+            if unsure and unsure >= MOSTLY * total and not small:
+                remark_on_large_photos(opened.backbone, named.source)
     report_skipped(skipped)
     if blank and not quiet:
         console().print(
@@ -324,20 +329,26 @@ def _flat(arguments: Sequence[str]) -> Sequence[str]:
     return arguments
 
 
-def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool) -> None:
-    """Say when classes have too few exemplars to be ruled out: the smallest p-value of m exemplars is 1/(m + 1)."""
+def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool, failing: bool) -> bool:
+    """Say, and return, whether classes have too few exemplars to be ruled out.
+
+    The smallest p-value of m exemplars is 1/(m + 1). If nothing can be a stranger, exit code 0 means nothing: users
+    who wait for it (`failing`) are told despite `quiet`.
+    """
     from corel.oneclass import allowed_rejections, supporting_sizes
 
     counts = gallery.classes()
     supports = zip(counts, supporting_sizes(rate, counts.values()), strict=True)
     small = [name for name, count in supports if not allowed_rejections(rate, count)]
-    if small and not quiet:
+    blind = failing and not allowed_rejections(rate, sum(counts.values()))
+    if small and (blind or not quiet):
         shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
         needed = math.ceil(1 / rate) - 1
         console().print(
             f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed, together",
             markup=False,
         )
+    return bool(small)
 
 
 def _print_json(**content: Any) -> None:
