@@ -10,16 +10,17 @@ from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import avg_pool2d, cross_entropy, normalize
 
 from corel.encoders import images_of
-from corel.objectives import contrastive
+from corel.objectives import _views, contrastive
 from corel.objectives._views import random_views
 from corel.training import TrainConfig
 
 SMALL = 16  # pixels of the further crops
 BRANCHES = 16  # of every variant that compares distances
 _NT_XENT = contrastive.nt_xent  # as it is while another stands in its place
+_SAMPLE = _views._sample
 KEPT = 0.99  # of the slow encoder's weights at each step
 
 
@@ -70,6 +71,20 @@ def deeper_projection(inputs: int, hidden: int) -> nn.Module:
     )  # fmt: skip
 
 
+def averaged(images: Tensor, theta: Tensor, size: int) -> Tensor:
+    """Views from images that are averaged first where a view has fewer pixels than its crop, so that none is skipped.
+
+    Images to recognize are shrunk with an average too.
+    """
+    shrunk = torch.maximum(theta[:, 0, 0].abs(), theta[:, 1, 1]) * images.shape[-1] / size
+    levels = shrunk.log2().round().clamp(min=0).int()
+    views = images.new_empty(*images.shape[:2], size, size)
+    for level in set(levels.tolist()):
+        chosen = levels == level
+        views[chosen] = _SAMPLE(avg_pool2d(images[chosen], 2**level), theta[chosen], size)
+    return views
+
+
 class TwoHeads(contrastive.Contrastive):
     """NT-Xent of the latents, and as much of a deeper projection of the pooled features that the latents are made of.
 
@@ -87,7 +102,7 @@ class TwoHeads(contrastive.Contrastive):
 
     def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Give the mean of both losses, and the latents of the first views."""
-        views = _views(self, images_of(self.item_shape, items), self.view_size(), generator)
+        views = _two_views(self, images_of(self.item_shape, items), self.view_size(), generator)
         features, latents = _features_and_latents(self, views)
         with torch.autocast(items.device.type, enabled=False):
             losses = [
@@ -112,7 +127,7 @@ class Rotations(contrastive.Contrastive):
         quarters = torch.randint(4, (len(images),), generator=generator)
         quarters[: len(images) // 2] = 0
         turned = torch.stack([images.rot90(k, (2, 3)) for k in range(4)])[quarters, torch.arange(len(images))]
-        features, latents = _features_and_latents(self, _views(self, turned, self.view_size(), generator))
+        features, latents = _features_and_latents(self, _two_views(self, turned, self.view_size(), generator))
         with torch.autocast(items.device.type, enabled=False):
             told = cross_entropy(self.turn(features.float()), quarters.repeat(2))
             loss = contrastive.nt_xent(self.projection(latents), self.temperature) + self.SHARE * told
@@ -122,9 +137,9 @@ class Rotations(contrastive.Contrastive):
 def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Two views as ever and two small ones, each of which belongs to a large one (multi-crop)."""
     images = self.network.prepare(items)
-    latents = self.network.encoder(_views(self, images, self.view_size(), generator))
+    latents = self.network.encoder(_two_views(self, images, self.view_size(), generator))
     with _statistics_kept(self.network):
-        further = self.network.encoder(_views(self, images, SMALL, generator))
+        further = self.network.encoder(_two_views(self, images, SMALL, generator))
     (first, second), (third, fourth) = self.projection(latents).chunk(2), self.projection(further).chunk(2)
     pairs = ((first, second), (first, third), (second, fourth))
     losses = [contrastive.nt_xent(torch.cat(pair), self.temperature) for pair in pairs]
@@ -134,7 +149,7 @@ def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple
 def momentum(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Views are compared with those that a slowly following copy of the encoder sees (MoCo v3, without a predictor)."""
     images = self.network.prepare(items)
-    views = _views(self, images, self.view_size(), generator)
+    views = _two_views(self, images, self.view_size(), generator)
     latents = self.network.encoder(views)
     with torch.no_grad():
         slow = _slow_copy(self)(views).chunk(2)
@@ -150,7 +165,7 @@ def _features_and_latents(self: Any, views: Tensor) -> tuple[Tensor, Tensor]:
     return features, self.network.encoder[-1](features)
 
 
-def _views(self: Any, images: Tensor, size: int, generator: torch.Generator) -> Tensor:
+def _two_views(self: Any, images: Tensor, size: int, generator: torch.Generator) -> Tensor:
     return random_views(torch.cat([images, images]), size, self.view_area, generator)
 
 

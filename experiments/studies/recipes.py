@@ -22,7 +22,7 @@ import numpy as np
 
 import corel.images
 from corel.images import ImageSet
-from corel.objectives import contrastive
+from corel.objectives import _views, contrastive
 from corel.training import TrainConfig
 from experiments._lib import pretexts
 from experiments._lib.command import parser
@@ -35,6 +35,7 @@ TINY, NATIVE, BOTH = "Tiny-ImageNet", "Tiny-ImageNet at 64 pixels", "CIFAR-100 a
 # By what name a recipe asks for it: where in the library it goes, and what.
 PRETEXTS: dict[str, tuple[Any, str, Any]] = {
     "two heads": (contrastive, "OBJECTIVE", pretexts.TwoHeads),
+    "averaged": (_views, "_sample", pretexts.averaged),
     "rotations": (contrastive, "OBJECTIVE", pretexts.Rotations),
     "decoupled": (contrastive, "nt_xent", pretexts.decoupled),
     "decorrelated": (contrastive, "nt_xent", pretexts.decorrelated),
@@ -73,6 +74,8 @@ RECIPES: dict[str, Recipe] = {
     "no connectivity loss": Recipe({"weight": 0.0}),
     "views from 64 pixels": Recipe({"image_size": 32}, images=NATIVE),
     "views from 64 pixels, half of the images from CIFAR-100": Recipe({"image_size": 32}, images=BOTH),
+    "views from 64 pixels, averaged where they shrink": Recipe({"image_size": 32}, ("averaged",), NATIVE),
+    "averaged where views shrink": Recipe(pretexts=("averaged",)),
     "width 40, 2 epochs": Recipe({"width": 40, "epochs": 2}),
     "decoupled loss": Recipe(pretexts=("decoupled",)),
     "correlations between dimensions cost": Recipe(pretexts=("decorrelated",)),

@@ -34,7 +34,11 @@ def _crop(images: Tensor, size: int, least: float, generator: torch.Generator) -
     # Coordinates run from -1 to 1, so a rectangle of half-width w has its center within 1 - w of the middle.
     x, y = ((1 - side) * _uniform(-1, 1, images, generator) for side in (width, height))
     mirrored = width * _uniform(-1, 1, images, generator).sign()
-    theta = torch.stack([mirrored, zero, x, zero, height, y], dim=1).reshape(-1, 2, 3)
+    return _sample(images, torch.stack([mirrored, zero, x, zero, height, y], dim=1).reshape(-1, 2, 3), size)
+
+
+def _sample(images: Tensor, theta: Tensor, size: int) -> Tensor:
+    """Read `size` × `size` pixels of each image through its affine map ``[n, 2, 3]``."""
     grid = affine_grid(theta, [*images.shape[:2], size, size], align_corners=False)
     return grid_sample(images, grid, padding_mode="border", align_corners=False)
 
