@@ -12,6 +12,7 @@ from experiments._lib.record import read
 from experiments.render.sections import not_measured, not_run, section
 from experiments.render.tables import markdown, signed
 
+SHIPPED = "tiny-imagenet-contrastive-16x10"
 KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
 
 
@@ -128,12 +129,27 @@ def recipes(records: Path = RESULTS) -> str:
 
 def general(records: Path = RESULTS) -> str:
     """The encoder that was trained on beside the one that ships: AUC on folds by score."""
-    if pending := not_run("general", records=records):
+    return _beside_shipped("general", "trained on", records)
+
+
+def native(records: Path = RESULTS) -> str:
+    """The encoder of views from 64 pixels beside the one that ships: AUC on folds by score."""
+    return _beside_shipped("native", "views from 64 pixels", records)
+
+
+def _beside_shipped(name: str, title: str, records: Path) -> str:
+    if pending := not_run(name, records=records):
         return pending
-    longer, shipped = results("general", records).values()
-    rows = [
-        [f"{score}, m = {m}", f"{shipped[score][m]:.3f}", f"{longer[score][m]:.3f}",
-         signed(longer[score][m] - shipped[score][m])]
-        for score in ("count", "contrast", "cosine") for m in ("10", "120")
-    ]  # fmt: skip
-    return section("general", records, markdown(["CIFAR-10", "shipped", "trained on", "difference"], rows))
+    found = results(name, records)
+    rows = []
+    for part, other in found.items():
+        encoder, _, dataset = part.partition(", folds of ")
+        shipped = found.get(f"{SHIPPED}, folds of {dataset}", {})
+        if encoder == SHIPPED:
+            continue
+        rows += [
+            [f"{DATASETS[dataset]}, {score}, m = {m}", f"{shipped[score][m]:.3f}", f"{other[score][m]:.3f}",
+             signed(other[score][m] - shipped[score][m])]
+            for score in ("count", "contrast", "cosine") for m in ("10", "120")
+        ]  # fmt: skip
+    return section(name, records, markdown(["folds of, score", "shipped", title, "difference"], rows))
