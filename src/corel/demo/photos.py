@@ -123,8 +123,9 @@ def recognize(out: Path, *, rate: float = 0.05, seed: int = 0) -> Recognized:
 
 
 def explain(recognized: Recognized) -> Panel:
-    """Draw why the gallery accepts the first new window of the pagoda."""
-    shown = recognized.truth.index("pagoda")
+    """Draw why the gallery knows a new window of the pagoda: the first that it knows, or the first at all."""
+    windows = [i for i, name in enumerate(recognized.truth) if name == "pagoda"]
+    shown = next((i for i in windows if recognized.verdicts[i].verdict == "known"), windows[0])
     with Gallery.open(recognized.gallery) as gallery:
         explanation = gallery.explain(recognized.windows[shown : shown + 1], "pagoda")
     return Panel("why", explanation.draw(), "A new window of the pagoda and the enrolled windows that speak for it.")
