@@ -65,7 +65,7 @@ def test_select_says_when_nothing_can_be_selected(corel: Corel, gallery: Path, n
     result = corel("select", gallery, new / "members", new / "strangers" / "00.png", "--fdr", "0.01", "--quiet")
     assert result.stdout == ""
     said = " ".join(result.stderr.split())
-    assert "fit worse than all 30 exemplars that calibrate, and even all 41 would be too few" in said
+    assert "1 of 41 images fits worse than all 30 exemplars that calibrate, and even all 41 would be too few" in said
     assert "exemplars, half of which calibrate" in said
 
 

@@ -148,9 +148,9 @@ def _run(session: Any, checked: Graph, images: Any) -> Any:
         raise ValueError(
             f"the encoder's graph cannot be run on {len(images)} images ({reason}); use another encoder"
         ) from error
-    if vectors.shape != (len(images), checked.width):
+    given, wanted = list(vectors.shape), [len(images), checked.width]
+    if given != wanted:
         raise ValueError(
-            f"the encoder gives {list(vectors.shape)} for {len(images)} images, not [{len(images)}, {checked.width}]; "
-            "export it with one vector an image"
+            f"the encoder gives {given} for {len(images)} images, not {wanted}; export it with one vector an image"
         )
     return vectors
