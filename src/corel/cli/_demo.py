@@ -63,15 +63,15 @@ def _show_photos(console: Console, out: Path, *, quiet: bool) -> None:
         console.print(f"A box on the {name}: {out / f'found_{name}.png'} shows the rest of it", markup=False)
     recognized = photos.recognize(out, rate=RATE)
     console.print(_verdict_table(recognized))
-    console.print(f"The gallery {recognized.summary()}.", markup=False)
+    console.print(f"The gallery {recognized.summary()}.", markup=False, soft_wrap=True)
     why = photos.explain(recognized)
     pair = page.train_pair(progress=not quiet)
     written = page.write_page(out / "report.html", found, recognized, why, pair, rate=RATE)
-    console.print(f"The page, to open in a browser: {written}", markup=False)
-    console.print(photos.CREDIT, style="dim", markup=False)
+    console.print(f"The page, to open in a browser: {written}", markup=False, soft_wrap=True)
+    console.print(photos.CREDIT, style="dim", markup=False, soft_wrap=True)
     console.print("\nTry next your own folder, the loss, or the studio on this gallery:")
     for line in _next_lines(recognized.gallery):
-        console.print(f"  {line}", markup=False)
+        console.print(f"  {line}", markup=False, soft_wrap=True)
 
 
 def _next_lines(gallery: Path) -> list[str]:
@@ -106,12 +106,12 @@ def _show_digits(console: Console, out: Path, *, quiet: bool) -> None:
 
     compared = steps.compare(out, quiet=quiet)
     console.print(_auc_table(compared.evaluation))
-    console.print(f"The report, to open in a browser: {compared.report}", markup=False)
+    console.print(f"The report, to open in a browser: {compared.report}", markup=False, soft_wrap=True)
     enrolled = steps.enroll(out, quiet=quiet)
     console.print()
     console.print(_score_table(enrolled))
     again = f"{_program()} score {enrolled.gallery} {enrolled.images}/*.png --all"
-    console.print(f"The same by hand: {again}", markup=False)
+    console.print(f"The same by hand: {again}", markup=False, soft_wrap=True)
 
 
 def _program() -> str:
