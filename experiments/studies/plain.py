@@ -3,8 +3,8 @@
 ``python -m experiments plain --data DIR``. A window of a photograph is plain if it fails the limits of
 `corel.images.photographic`: sky, walls, water. The rule of `corel.images.lack_more` was chosen with windows of
 Imagenette's training photographs, training images of CIFAR-100 and Tiny-ImageNet, and the frames `DEVELOPED`. It is
-judged on galleries from `PHOTOGRAPHS` and `IMAGES` and on the frames `HELD_OUT`. All of these were named before the
-rule was measured on them.
+judged on galleries from `PHOTOGRAPHS` and `IMAGES`, test splits where there are any, and on the frames `HELD_OUT`. All
+but the last two of `IMAGES` were named before the rule was measured on them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FRAME_GROUPS = {
     "kinds held out": [*HELD_OUT.values()],
 }
 PHOTOGRAPHS = {"clothing": "clothing/train", "imagenette": "imagenette/val"}
-IMAGES = ("cifar10", "fashion-mnist")
+IMAGES = ("cifar10", "fashion-mnist", "cifar100", "tiny-imagenet")
 
 Floats = NDArray[np.float32]
 
