@@ -88,6 +88,7 @@ EXPERIMENTS = {
         Experiment("recipes", "what a longer label-free training should change, on folds", 100, BOTH),
         Experiment("general", "the label-free encoder trained on, with CIFAR-100", 85, BOTH),
         Experiment("native", "the shipped label-free recipe with views from 64 pixels", 60, BOTH),
+        Experiment("photos", "the label-free encoder trained on, with mini-ImageNet", 90, BOTH),
         Experiment("longer", "CIFAR-10 → Tiny-ImageNet after 30 and 50 epochs", 15, BOTH),
         Experiment("backbones", "the shipped encoders, three seeds each", 240, BOTH),
     )

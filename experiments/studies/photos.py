@@ -1,0 +1,59 @@
+"""The label-free encoder trained on with twice the images: Tiny-ImageNet and mini-ImageNet, by the recipe that ships.
+
+The images are resized to 32 pixels first, as a gallery resizes what it recognizes. `general` and `native` cropped views
+from larger images and became worse. mini-ImageNet is used without the classes that Imagenette has, so that Imagenette
+stays new. Folds of train splits that no training has seen compare the encoder with the one it started from. Writes
+experiments/results/photos.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from corel.backbone import Backbone
+from corel.images import ImageSet
+from corel.training import TrainConfig, train
+from experiments._lib.command import folders
+from experiments._lib.encodings import SEEN
+from experiments._lib.parts import Part, run_parts
+from experiments._lib.trainings import split
+from experiments.studies.general import on_folds
+from measuring.threads import limited_to
+
+NAME, START = "photos-contrastive-16x10", "tiny-imagenet-contrastive-16x10"
+CONFIG, THREADS = TrainConfig.preset("contrastive"), 1
+CALLED = "250 Tiny-ImageNet train images a class, and mini-ImageNet's train images without Imagenette's classes"
+EVALUATED = ("cifar10", "cifar100")
+
+
+def images(data: Path) -> ImageSet:
+    """Both sets at 32 pixels, without labels."""
+    tiny, mini = split("tiny-imagenet", "train", data), split("mini-imagenet", "train", data)
+    assert mini.labels is not None
+    new = mini.take(np.flatnonzero([mini.classes[label] not in SEEN for label in mini.labels]))
+    return ImageSet(np.concatenate([tiny.pixels, new.pixels]), None, (), [*tiny.names, *new.names], CALLED)
+
+
+def encoder(data: Path, runs: Path) -> Backbone:
+    """The encoder, trained unless it was."""
+    file = runs / f"{NAME}.safetensors"
+    if not file.exists():
+        with limited_to(THREADS):  # their number decides the weights
+            train(images(data), CONFIG, start=START, run_dir=file.with_suffix("")).save(file)
+    return Backbone.load(file)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Read the command line, train unless it was, and compare on folds."""
+    arguments = folders(__name__, __doc__, argv)
+    compared = {NAME: encoder(arguments.data, arguments.runs), START: Backbone.load(START)}
+    parts = [
+        Part(f"{name}, folds of {dataset}", {"digest": each.digest}, partial(on_folds, each, dataset, arguments.data))
+        for dataset in EVALUATED
+        for name, each in compared.items()
+    ]
+    run_parts("photos", parts, {"epochs": CONFIG.epochs, "start": START, "threads": THREADS})
