@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, cross_entropy, normalize
 
 from corel.encoders import images_of
+from corel.encoders.base import Network
 from corel.objectives import _views, contrastive
 from corel.objectives._views import random_views
 from corel.training import TrainConfig
@@ -134,6 +135,16 @@ class Rotations(contrastive.Contrastive):
         return loss, latents[: len(items)]
 
 
+class AveragedWeights(contrastive.Contrastive):
+    """The file holds a moving average of the weights and of the norms' statistics, not those of the last step."""
+
+    def forward(self, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Take this step's weights into the average, then do as ever."""
+        if self.training:
+            _take_into_average(self.network)
+        return super().forward(items, generator)
+
+
 def several_crops(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Two views as ever and two small ones, each of which belongs to a large one (multi-crop)."""
     images = self.network.prepare(items)
@@ -157,6 +168,19 @@ def momentum(self: Any, items: Tensor, generator: torch.Generator) -> tuple[Tens
     logits = [normalize(a) @ normalize(b).T for a, b in zip(latents.chunk(2), reversed(slow), strict=True)]
     same = torch.arange(len(items)).repeat(2)
     return cross_entropy(torch.cat(logits) / self.temperature, same), latents[: len(items)]
+
+
+@torch.no_grad()
+def _take_into_average(network: Network) -> None:
+    """Let the average that the network will be stored with follow it by one step; a checkpoint does not hold it."""
+    now = network.state_dict()
+    kept = network.__dict__.setdefault("kept", {name: value.clone() for name, value in now.items()})
+    for name, value in now.items():
+        if value.is_floating_point():
+            kept[name].lerp_(value, 1 - KEPT)
+    network.__dict__["stored_state"] = lambda: {
+        name: value.half() if value.is_floating_point() and value.ndim > 1 else value for name, value in kept.items()
+    }
 
 
 def _features_and_latents(self: Any, views: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,18 @@ from experiments.studies.general import on_folds
 
 IMAGES, EPOCHS, EVALUATED = 20_000, 3, "cifar10"
 TINY, NATIVE, BOTH = "Tiny-ImageNet", "Tiny-ImageNet at 64 pixels", "CIFAR-100 and Tiny-ImageNet"
+AT_32 = {  # equal shares of these sets, at 32 pixels
+    TINY: ("tiny-imagenet",),
+    "CIFAR-100": ("cifar100",),
+    "Tiny-ImageNet and CIFAR-100": ("tiny-imagenet", "cifar100"),
+    "Tiny-ImageNet and mini-ImageNet": ("tiny-imagenet", "mini-imagenet"),
+}
 # By what name a recipe asks for it: where in the library it goes, and what.
 PRETEXTS: dict[str, tuple[Any, str, Any]] = {
     "two heads": (contrastive, "OBJECTIVE", pretexts.TwoHeads),
     "averaged": (_views, "_sample", pretexts.averaged),
     "rotations": (contrastive, "OBJECTIVE", pretexts.Rotations),
+    "averaged weights": (contrastive, "OBJECTIVE", pretexts.AveragedWeights),
     "decoupled": (contrastive, "nt_xent", pretexts.decoupled),
     "decorrelated": (contrastive, "nt_xent", pretexts.decorrelated),
     "several crops": (contrastive.Contrastive, "forward", pretexts.several_crops),
@@ -71,11 +78,15 @@ RECIPES: dict[str, Recipe] = {
     "a deeper head on the features beside the latents": Recipe(pretexts=("two heads",)),
     "quarter turns of half of the images": Recipe(pretexts=("rotations",)),
     "temperature 0.1": Recipe({"temperature": 0.1}),
+    "a moving average of the weights": Recipe(pretexts=("averaged weights",)),
     "no connectivity loss": Recipe({"weight": 0.0}),
     "views from 64 pixels": Recipe({"image_size": 32}, images=NATIVE),
     "views from 64 pixels, half of the images from CIFAR-100": Recipe({"image_size": 32}, images=BOTH),
     "views from 64 pixels, averaged where they shrink": Recipe({"image_size": 32}, ("averaged",), NATIVE),
     "averaged where views shrink": Recipe(pretexts=("averaged",)),
+    "half of the images from mini-ImageNet": Recipe(images="Tiny-ImageNet and mini-ImageNet"),
+    "half of the images from CIFAR-100": Recipe(images="Tiny-ImageNet and CIFAR-100"),
+    "all images from CIFAR-100": Recipe(images="CIFAR-100"),
     "width 40, 2 epochs": Recipe({"width": 40, "epochs": 2}),
     "decoupled loss": Recipe(pretexts=("decoupled",)),
     "correlations between dimensions cost": Recipe(pretexts=("decorrelated",)),
@@ -86,17 +97,24 @@ RECIPES: dict[str, Recipe] = {
 
 def learned_from(which: str, data: Path) -> ImageSet:
     """The images that a recipe is trained on."""
-    if which == TINY:
-        return _drawn(split("tiny-imagenet", "train", data), IMAGES)
+    if which in AT_32:
+        names = AT_32[which]
+        return _mixed([_drawn(split(name, "train", data), IMAGES // len(names)) for name in names], which)
     large = corel.images.open("tiny-imagenet", "train", root=data, size=64)
     if which == NATIVE:
         return _drawn(large, IMAGES)
-    half = [_drawn(images, IMAGES // 2) for images in (split("cifar100", "train", data), large)]
+    small, native = (_drawn(images, IMAGES // 2) for images in (split("cifar100", "train", data), large))
     # A doubled image that is halved again is what it was.
-    pixels = np.concatenate([half[0].pixels.repeat(2, axis=1).repeat(2, axis=2), half[1].pixels])
-    order = np.random.default_rng(1).permutation(IMAGES)  # a background of the first rows has both
-    names = [*half[0].names, *half[1].names]
-    return ImageSet(pixels[order], None, (), [names[i] for i in order], BOTH)
+    doubled = replace(small, pixels=small.pixels.repeat(2, axis=1).repeat(2, axis=2))
+    return _mixed([doubled, native], BOTH)
+
+
+def _mixed(sets: list[ImageSet], called: str) -> ImageSet:
+    if len(sets) == 1:
+        return sets[0]
+    order = np.random.default_rng(1).permutation(IMAGES)  # a background of the first rows has all
+    names = [name for each in sets for name in each.names]
+    return ImageSet(np.concatenate([each.pixels for each in sets])[order], None, (), [names[i] for i in order], called)
 
 
 def _drawn(images: ImageSet, count: int) -> ImageSet:
