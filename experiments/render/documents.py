@@ -67,7 +67,7 @@ TABLES: dict[str, Callable[[], str]] = {
         ablations.worth, ablations.initialization, ablations.presets,
         geometry.variability, geometry.density, commands,
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
-        encoders.recipes, encoders.general, encoders.native,
+        encoders.recipes, encoders.general, encoders.native, encoders.photos,
         wrapped.wrapped, wrapped.which, wrapped.memory, wrapped.layers, wrapped.backgrounds, wrapped.embeddings,
         wider.wider,
         methods.methods, methods.folds, methods.on_latents, methods.seen, methods.copies_seen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from experiments import paper
 from experiments._lib.names import DATASETS, SCORES, pairing
@@ -13,6 +14,8 @@ from experiments.render.sections import not_measured, not_run, section
 from experiments.render.tables import markdown, signed
 
 SHIPPED = "tiny-imagenet-contrastive-16x10"
+TRAINED_ON = "photos-contrastive-16x10"
+FOLDS = ", folds of "  # between an encoder's name and a dataset's in the names of parts
 KINDS = {"cifar10": "CIFAR-10", "fashion-mnist": "Fashion-MNIST", "digits": "scikit-learn's digits"}
 
 
@@ -137,13 +140,32 @@ def native(records: Path = RESULTS) -> str:
     return _beside_shipped("native", "views from 64 pixels", records)
 
 
+def photos(records: Path = RESULTS) -> str:
+    """The encoder that was trained on with mini-ImageNet, what it started from, and the spread of two seeds."""
+    if pending := not_run("photos", records=records):
+        return pending
+    found = results("photos", records)
+    encoders = dict.fromkeys(part.split(FOLDS)[0] for part in found)
+    rows = [
+        [f"{dataset}, {score}, m = {m}", *(_auc(found.get(each + FOLDS + key), score, m) for each in encoders)]
+        for key, dataset in DATASETS.items() if any(part.endswith(FOLDS + key) for part in found)
+        for score in ("count", "contrast", "cosine") for m in ("10", "120")
+    ]  # fmt: skip
+    titles = [{SHIPPED: "shipped", TRAINED_ON: "trained on"}.get(each, each) for each in encoders]
+    return section("photos", records, markdown(["folds of, score", *titles], rows), *not_measured("photos", records))
+
+
+def _auc(found: dict[str, Any] | None, score: str, m: str) -> str:
+    return f"{found[score][m]:.3f}" if found else "–"
+
+
 def _beside_shipped(name: str, title: str, records: Path) -> str:
     if pending := not_run(name, records=records):
         return pending
     found = results(name, records)
     rows = []
     for part, other in found.items():
-        encoder, _, dataset = part.partition(", folds of ")
+        encoder, _, dataset = part.partition(FOLDS)
         shipped = found.get(f"{SHIPPED}, folds of {dataset}", {})
         if encoder == SHIPPED:
             continue

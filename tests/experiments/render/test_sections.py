@@ -39,6 +39,7 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
     "longer": encoders.longer, "stronger": encoders.stronger, "contrastive": encoders.variants,
     "benefit": benefit.benefit, "domains": encoders.domains, "encoders": wrapped.wrapped, "wider": wider.wider,
     "recipes": encoders.recipes, "general": encoders.general, "native": encoders.native,
+    "photos": encoders.photos,
 }  # fmt: skip
 SIZES = list(paper.WEIGHT_ABLATION[20])
 
@@ -66,6 +67,19 @@ def test_a_missing_record_shows_the_command_to_run(name: str, tmp_path: Path) ->
     shown = SECTIONS[name](tmp_path)
     assert "Not run yet: `python -m experiments " in shown
     assert f"experiments {name}" in shown
+
+
+def test_encoders_are_shown_beside_each_other_as_far_as_they_are_measured(tmp_path: Path) -> None:
+    measured = {
+        score: dict(zip(("10", "120"), aucs, strict=True))
+        for score, aucs in {"count": (0.71, 0.72), "contrast": (0.73, 0.74), "cosine": (0.75, 0.76)}.items()
+    }
+    encoder, seed = encoders.TRAINED_ON, "a quarter, seed 1"
+    put(tmp_path, "photos", {f"{encoder}, folds of cifar10": measured, f"{seed}, folds of cifar100": measured})
+    rows = encoders.photos(tmp_path).splitlines()
+    assert rows[0] == f"| folds of, score | trained on | {seed} |"
+    assert "| CIFAR-10, cosine, m = 120 | 0.760 | – |" in rows
+    assert "| CIFAR-100, count, m = 10 | – | 0.710 |" in rows
 
 
 def test_published_numbers_are_shown_without_any_record(tmp_path: Path) -> None:
