@@ -23,6 +23,7 @@ WIDER = (
     ("cifar20", "ADT", 120, 10),
     ("cifar10", "ADT", 1000, 3),
 )
+HALF = 3  # classes of CIFAR-10 on which ADT in bfloat16 is compared with ADT in float32
 
 Row = dict[str, Any]
 
@@ -30,6 +31,11 @@ Row = dict[str, Any]
 def wider_part(dataset: str, method: str, exemplars: int, kind: str) -> str:
     """What a row beyond CIFAR-10 at m = 120 is called in its record."""
     return f"{dataset}, {method}-{exemplars}, {kind}"
+
+
+def half_part(kind: str) -> str:
+    """What ADT in bfloat16 on a class of CIFAR-10 is called in that record."""
+    return f"ADT in bfloat16, {kind}"
 
 
 def summarize(rows: list[Row]) -> dict[str, dict[str, float]]:

@@ -69,7 +69,7 @@ TABLES: dict[str, Callable[[], str]] = {
         encoders.precision, encoders.longer, encoders.stronger, encoders.variants, encoders.domains,
         encoders.recipes, encoders.general, encoders.native, encoders.photos,
         wrapped.wrapped, wrapped.which, wrapped.memory, wrapped.layers, wrapped.backgrounds, wrapped.embeddings,
-        wider.wider,
+        wider.wider, wider.half_precision,
         methods.methods, methods.folds, methods.on_latents, methods.seen, methods.copies_seen,
         verdicts.verdicts, verdicts.photographs, verdicts.plain, daily.confidence, daily.selection,
         upkeep.alarms, upkeep.delays, upkeep.planted, upkeep.copies,

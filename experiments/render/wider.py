@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from experiments import paper
-from experiments._lib.baselines import ORACLE, WIDER, wider_part
+from experiments._lib.baselines import ORACLE, WIDER, half_part, wider_part
 from experiments._lib.names import DATASETS
 from experiments._lib.parts import progress, results
 from experiments._lib.paths import RESULTS
@@ -43,6 +43,21 @@ def _missing(records: Path) -> list[str]:
     done, parts = progress("wider", records)
     command = EXPERIMENTS["wider"].command
     return [f"{parts - done} of {parts} trainings are not measured yet. Continue with `{command}`."] * (done < parts)
+
+
+def half_precision(records: Path = RESULTS) -> str:
+    """ADT in bfloat16 beside the same in float32, class by class."""
+    if not all((records / f"{name}.json").exists() for name in ("wider", "baselines")):
+        return to_run("wider")
+    found, whole = results("wider", records), results("baselines", records)
+    halves = {name: row["auc"] for name, row in found.items() if name.startswith(half_part(""))}
+    if not halves:
+        return to_run("wider")
+    rows = []
+    for name, half in halves.items():
+        kind = name.removeprefix(half_part(""))
+        rows += [[kind, score, f"{whole[f'ADT, {kind}']['auc'][score]:.3f}", f"{half[score]:.3f}"] for score in half]
+    return markdown(["class of CIFAR-10, m = 120", "score", "float32", "bfloat16"], rows, text=2)
 
 
 def parts_of(dataset: str, method: str, exemplars: int, found: dict[str, Any]) -> list[dict[str, Any]]:

@@ -403,6 +403,17 @@ def test_memory_is_shown_by_size_and_number_of_photos(tmp_path: Path) -> None:
     assert "| 224 pixels | 800 MB | 1,023 MB |" in wrapped.memory(tmp_path)
 
 
+def test_adt_in_half_precision_is_shown_beside_the_whole(tmp_path: Path) -> None:
+    def part(name: str, auc: float) -> Part:
+        return Part(name, {}, lambda: {"auc": {"ADT (plain)": auc}, "label": 0})
+
+    run_parts("baselines", [part("ADT, cat", 0.5)], {}, folder=tmp_path)
+    run_parts("wider", [part("cifar20, ADT-120, fish", 0.7)], {}, folder=tmp_path)
+    assert "experiments wider" in wider.half_precision(tmp_path)
+    run_parts("wider", [part("ADT in bfloat16, cat", 0.6)], {}, folder=tmp_path)
+    assert "| cat | ADT (plain) | 0.500 | 0.600 |" in wider.half_precision(tmp_path)
+
+
 def test_baselines_elsewhere_are_paired_with_ours_on_the_same_classes(tmp_path: Path) -> None:
     def baseline(label: int, auc: float) -> Part:
         found = {"auc": {"ADT (plain)": auc}, "label": label}

@@ -69,6 +69,7 @@ def test_a_case_beyond_cifar10_is_measured_class_by_class(tmp_path: Path) -> Non
     (row,) = results("wider", tmp_path).values()
     assert (row["class"], row["label"], row["test images"]) == ("down", 1, 9)
     assert set(row["auc"]) == {"ADT (plain)", "ADT (Dirichlet)"}
+    assert whole[0].settings["network"] == "bfloat16"
 
 
 def test_classes_are_evenly_spaced() -> None:
