@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from corel.oneclass import ClassBank, OneClass, _cosine
 from corel.oneclass._whitening import LARGEST, SHRINKAGE, Whitening
@@ -85,6 +86,14 @@ def test_scores_do_not_depend_on_the_number_of_threads() -> None:
     for other in found[1:]:
         np.testing.assert_array_equal(other.scores, found[0].scores)
         np.testing.assert_array_equal(other.p_values, found[0].p_values)
+
+
+def test_the_whitening_does_not_depend_on_the_number_of_blas_threads() -> None:
+    background, found = np.random.default_rng(9).normal(size=(900, 384)) ** 3, []
+    for count in (1, 2):
+        with threadpool_limits(count, user_api="blas"):
+            found.append(Whitening.of(background).matrix)
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 @settings(max_examples=30)

@@ -52,11 +52,12 @@ class Whitening(NamedTuple):
         # The background says nothing about a feature that never changes in it.
         deviation[deviation == 0] = np.median(deviation[deviation > 0]) if deviation.any() else 1.0
         steps = _steps(values, mean, deviation)
-        covariance = (steps.T @ steps) * np.outer(deviation, deviation) / (len(steps) * STEPS**2)
-        variance = np.trace(covariance) / len(mean) or 1.0
-        covariance = (1 - shrinkage) * covariance + shrinkage * variance * np.eye(len(mean))
-        variances, directions = np.linalg.eigh(covariance)
-        matrix = deviation[:, None] * ((directions / np.sqrt(variances)) @ directions.T)
+        with one_thread_products():  # a few hundred features: threads would wait for each other, on a busy machine long
+            covariance = (steps.T @ steps) * np.outer(deviation, deviation) / (len(steps) * STEPS**2)
+            variance = np.trace(covariance) / len(mean) or 1.0
+            covariance = (1 - shrinkage) * covariance + shrinkage * variance * np.eye(len(mean))
+            variances, directions = np.linalg.eigh(covariance)
+            matrix = deviation[:, None] * ((directions / np.sqrt(variances)) @ directions.T)
         return cls(mean, deviation, np.rint(matrix * (ENTRIES / np.abs(matrix).max())), _length(len(mean)))
 
     def units(self, features: Points) -> NDArray[np.float32]:
