@@ -6,6 +6,8 @@ how far it is from each limit: its lacks. Proofs and measurements are in docs/ve
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,11 +39,18 @@ def _p_values(asked: Floats, exemplars: Floats) -> Doubles:
 
     An exemplar's nearest neighbor may be the image. So image and exemplars are exchangeable, and the p-value is valid.
     """
+    to_image, nearest = _distances(asked, exemplars), _nearest(exemplars.tobytes(), exemplars.dtype.str)
+    own, others = to_image.min(axis=1), np.minimum(nearest, to_image)
+    return np.asarray((1 + (others >= own[:, None]).sum(axis=1)) / (len(exemplars) + 1))
+
+
+@lru_cache(maxsize=8)
+def _nearest(content: bytes, dtype: str) -> Floats:
+    """How far the nearest neighbor of each exemplar is; kept, since each batch of a gallery asks for the same."""
+    exemplars = np.frombuffer(content, dtype).reshape(-1, TRAITS)
     apart = _distances(exemplars, exemplars)
     np.fill_diagonal(apart, np.inf)
-    to_image = _distances(asked, exemplars)
-    own, others = to_image.min(axis=1), np.minimum(apart.min(axis=1), to_image)
-    return np.asarray((1 + (others >= own[:, None]).sum(axis=1)) / (len(exemplars) + 1))
+    return np.asarray(apart.min(axis=1))
 
 
 def _distances(points: Floats, others: Floats) -> Floats:
