@@ -78,7 +78,8 @@ def half_parts(train: ImageSet, test: ImageSet, method: str = "ADT") -> Iterator
 
 
 def _measure(method: str, baseline: Baseline, label: int, train: ImageSet, test: ImageSet, protocol: Protocol) -> Row:
-    with torch.autocast("cpu", torch.bfloat16, enabled=bool(_precision(method))):
+    # Without a cache: it would keep the first weights for as long as the block lasts, and nothing would be learned.
+    with torch.autocast("cpu", torch.bfloat16, enabled=bool(_precision(method)), cache_enabled=False):
         return {**measure(method, baseline, label, train, test, protocol), "label": label}
 
 
