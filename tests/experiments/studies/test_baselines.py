@@ -72,6 +72,16 @@ def test_a_case_beyond_cifar10_is_measured_class_by_class(tmp_path: Path) -> Non
     assert whole[0].settings["network"] == "bfloat16"
 
 
+def test_adt_learns_in_bfloat16() -> None:
+    def images(count: int, seed: int) -> ImageSet:
+        pixels = np.concatenate([ramps(count, rising=True, seed=seed), ramps(count, rising=False, seed=seed + 1)])
+        return ImageSet(pixels, np.repeat([0, 1], count), ("up", "down"), ["x"] * 2 * count, "ramps")
+
+    case, method = Case("ramps", "ADT", 6, 2), ADT(epochs=1, width=1, batch_size=32)
+    for part in wider_parts(case, method, images(6, 0), images(8, 2), tested=16):
+        assert min(part.work()["auc"].values()) > 0.9
+
+
 def test_classes_are_evenly_spaced() -> None:
     assert spaced(10, 20) == list(range(0, 20, 2))
     assert spaced(3, 10) == [0, 3, 6]
