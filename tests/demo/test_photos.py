@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import corel
 from corel.cli import _demo
 from corel.demo import page, photos
 from corel.demo.photos import Box, Recognized
@@ -73,6 +77,13 @@ def test_the_page_begins_with_what_is_recognized(recognized: Recognized, tmp_pat
     assert order == sorted(order)
     assert text.count(photos.CREDIT) == 2
     assert (tmp_path / "report_files" / "found-pagoda.png").is_file()
+
+
+def test_the_demo_of_a_module_names_commands_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [str(Path(corel.__file__).with_name("__main__.py")), "demo"])
+    first = shlex.split(_demo._next_lines(Path("demo.gallery"))[0])
+    said = subprocess.run([*first[: first.index("enroll")], "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("corel ")
 
 
 def test_the_demo_ends_with_lines_to_type() -> None:
