@@ -45,7 +45,7 @@ def demo(
 ) -> None:
     """Find things in a photograph, recognize new windows by a gallery, and write a page about it.
 
-    Takes under two minutes on two cores, and no network: the photographs come with scikit-learn.
+    Takes about two minutes on two cores, and no network: the photographs come with scikit-learn.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; name a folder for the page and the gallery, such as --out demo")

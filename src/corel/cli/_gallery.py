@@ -147,9 +147,9 @@ def score(
 ) -> None:
     """Say which class each image belongs to, or that it is a stranger.
 
-    Known: one class is left. Unsure: several are, and all are named, the likeliest first; or none is. Stranger: the
-    p-value for "of one of the enrolled classes" is at most the rate; that happens to at most this share of images of
-    these classes, on average over enrollments. Not a photograph: a blank, flat or noise frame.
+    Known: one class is left. Unsure: several classes are left, the likeliest first, or none. Stranger: the p-value is
+    at most the rate; at most this share of images of the enrolled classes is called that, on average over enrollments.
+    Not a photograph: a blank, flat or noise frame.
     """
     sizes = {"workers": workers, "threads": threads, "part_size": part_size}
     refuse_without_ray(engine, address=address, **sizes)
