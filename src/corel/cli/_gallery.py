@@ -343,9 +343,9 @@ def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool, failin
     blind = failing and not allowed_rejections(rate, sum(counts.values()))
     if small and (blind or not quiet):
         shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
-        needed = math.ceil(1 / rate) - 1
+        needed, pooled = math.ceil(1 / rate) - 1, " in these classes together" if len(small) > 1 else ""
         console().print(
-            f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed, together",
+            f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed{pooled}",
             markup=False,
         )
     return bool(small)
