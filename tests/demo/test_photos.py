@@ -70,12 +70,15 @@ def test_the_page_begins_with_what_is_recognized(recognized: Recognized, tmp_pat
     (found,) = find(photo, (10, 10, 200, 180))
     why = photos.explain(recognized)
     written = page.write_page(
-        tmp_path / "report.html", {"pagoda": found}, recognized, why, page.train_pair(epochs=1, width=4), rate=0.05
+        tmp_path / "report.html", {"pagoda": found}, recognized, why, page.train_pair(epochs=2, width=4), rate=0.05
     )
     text = written.read_text()
-    order = [text.index(words) for words in ("see the rest of it", "against a gallery", "Why?", "points meet?")]
+    titles = ("see the rest of it", "against a gallery", "Why?", "The connectivity loss", "points meet?")
+    order = [text.index(words) for words in titles]
     assert order == sorted(order)
     assert text.count(photos.CREDIT) == 2
+    assert "Left out" not in text
+    assert ">01 pagoda.png<" in text  # what the votes are for, by the name of its file
     assert (tmp_path / "report_files" / "found-pagoda.png").is_file()
 
 
