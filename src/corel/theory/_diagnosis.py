@@ -100,8 +100,8 @@ def diagnose(
     """Measure the connectivity of latents ``[N, branches·D]`` over random batches and apply the theory to it.
 
     ``sample_size`` is the m of the statements: how many examples of a class will be stored. ``sets`` random sets of so
-    many points are bounded by `beta_bounds`; with ``exact`` the first one also by `exact_interval`, which takes some 12
-    seconds a branch for m = 120. Whatever is measured holds for the sets drawn and promises nothing about others.
+    many points are bounded by `beta_bounds`; with ``exact`` the first one also by `exact_interval`, which takes a few
+    seconds a branch for m = 120. What is measured holds for the sets drawn and promises nothing about others.
 
     >>> latents = np.random.default_rng(0).normal(size=(500, 40))
     >>> diagnosis = diagnose(latents, eta=2.0, branches=4, batch_size=100)  # print it for the table
