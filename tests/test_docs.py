@@ -129,7 +129,7 @@ def look_up(arguments: list[str]) -> None:
 @functools.cache
 def usage(module: str) -> str:
     asked = [sys.executable, "-m", module, "--help"]
-    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.relative_to(PACKAGE)))
