@@ -65,20 +65,23 @@ def _leaves(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def _section(name: str, command: Any) -> nodes.section:
     usage = " ".join([name, *command.collect_usage_pieces(typer.Context(command))])
-    section = nodes.section(ids=[nodes.make_id(name)])
+    # Curly quotes, and dashes for `--`, would break what readers copy.
+    section = nodes.section(ids=[nodes.make_id(name)], support_smartquotes=False)
     section.extend([nodes.title(text=name), _paragraph(" ".join(str(command.help).split()))])
     options = nodes.bullet_list()
     for each in command.params:
         words = each.opts if each.opts[0].startswith("-") else []
         name = " ".join([*words, *([each.metavar] if each.metavar else [])]) or each.name.upper()
         options += nodes.list_item("", _paragraph(f"`{name}` {each.help or ''}"))
-    section.extend([nodes.literal_block(text=usage), options, _paragraph(str(command.epilog or ""))])
+    example = command.epilog.replace("Example: ", "Example: `") + "`"
+    section.extend([nodes.literal_block(text=usage), options, _paragraph(example)])
     return section
 
 
 def _paragraph(text: str) -> nodes.paragraph:
-    """Text whose backticks mark code."""
-    parts = [nodes.literal(text=part) if k % 2 else nodes.Text(part) for k, part in enumerate(text.split("`"))]
+    """Text whose backticks mark code; its brackets are escaped for the terminal."""
+    parts = text.replace(r"\[", "[").split("`")
+    parts = [nodes.literal(text=part) if k % 2 else nodes.Text(part) for k, part in enumerate(parts)]
     return nodes.paragraph("", "", *parts)
 
 

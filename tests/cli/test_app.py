@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +58,13 @@ def test_all_commands_are_there() -> None:
 def test_help_of_each_command_has_an_example(corel: Corel, path: tuple[str, ...]) -> None:
     text = " ".join(corel(*path, "--help").output.split())
     assert f"Example: corel {' '.join(path)}" in text
+
+
+def test_a_paragraph_of_help_is_as_wide_as_the_terminal() -> None:
+    wide = {**os.environ, "COLUMNS": "400", "TERMINAL_WIDTH": "400"}
+    asked = [sys.executable, "-m", "corel", "score", "--help"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True, env=wide).stdout
+    assert re.search(r"Known: .* Not a photograph: ", said)
 
 
 def test_no_part_of_a_help_text_is_taken_for_markup() -> None:

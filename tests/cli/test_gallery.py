@@ -258,14 +258,14 @@ def test_a_rate_too_small_for_the_exemplars_is_reported(corel: Corel, gallery: P
     red = photos / "classes" / "red"
     assert corel("score", gallery, red, "--rate", 0.04).stderr == ""  # 30 + 1 ≥ 1/0.04
     said = corel("score", gallery, red, "--rate", 0.01).stderr
-    assert (
-        " ".join(said.split())
-        == "green, red: too few exemplars to be ruled out at a rate of 0.01; 99 are needed, together"
-    )
+    few = "too few exemplars to be ruled out at a rate of 0.01; 99 are needed"
+    assert " ".join(said.split()) == f"green, red: {few} in these classes together"
     assert corel("score", gallery, red, "--rate", 0.01, "--quiet").stderr == ""
     blind = corel("score", gallery, red, "--rate", 0.01, "--quiet", "--fail-on-outlier").stderr
     assert "99 are needed" in blind  # exit code 0 says nothing
     assert corel("score", gallery, red, "--quiet", "--fail-on-outlier").stderr == ""
+    corel("forget", gallery, "green")
+    assert " ".join(corel("score", gallery, red, "--rate", 0.01).stderr.split()) == f"red: {few}"
 
 
 def test_explain_writes_a_picture(corel: Corel, gallery: Path, photos: Path, tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import corel
 from corel.cli import _demo
 from corel.demo import page, photos
 from corel.demo.photos import Box, Recognized
@@ -66,13 +70,23 @@ def test_the_page_begins_with_what_is_recognized(recognized: Recognized, tmp_pat
     (found,) = find(photo, (10, 10, 200, 180))
     why = photos.explain(recognized)
     written = page.write_page(
-        tmp_path / "report.html", {"pagoda": found}, recognized, why, page.train_pair(epochs=1, width=4), rate=0.05
+        tmp_path / "report.html", {"pagoda": found}, recognized, why, page.train_pair(epochs=2, width=4), rate=0.05
     )
     text = written.read_text()
-    order = [text.index(words) for words in ("see the rest of it", "against a gallery", "Why?", "points meet?")]
+    titles = ("see the rest of it", "against a gallery", "Why?", "The connectivity loss", "points meet?")
+    order = [text.index(words) for words in titles]
     assert order == sorted(order)
     assert text.count(photos.CREDIT) == 2
+    assert "Left out" not in text
+    assert ">01 pagoda.png<" in text  # what the votes are for, by the name of its file
     assert (tmp_path / "report_files" / "found-pagoda.png").is_file()
+
+
+def test_the_demo_of_a_module_names_commands_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [str(Path(corel.__file__).with_name("__main__.py")), "demo"])
+    first = shlex.split(_demo._next_lines(Path("demo.gallery"))[0])
+    said = subprocess.run([*first[: first.index("enroll")], "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("corel ")
 
 
 def test_the_demo_ends_with_lines_to_type() -> None:

@@ -113,6 +113,14 @@ def test_missing_sections_are_left_out_and_named(case: Case, tmp_path: Path) -> 
     assert "before training" not in html
 
 
+def test_the_caller_can_leave_sections_out(case: Case, tmp_path: Path) -> None:
+    html = text_of(write_report(tmp_path, case.backbone, leave_out=["barcodes", "reconstructions"], progress=False))
+    assert "barcode" not in html
+    assert "reconstructions" not in html
+    with pytest.raises(ValueError, match="knows no section 'bars'; take some of what was trained, "):
+        write_report(tmp_path, case.backbone, leave_out=["bars"], progress=False)
+
+
 def test_a_training_alone_gives_a_page_and_a_folder_stands_for_its_report(case: Case, tmp_path: Path) -> None:
     page = write_report(tmp_path, case.backbone, images=case.enrolled, progress=False)
     assert page == tmp_path / "report.html"

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command needs it, so that `corel --help` answ
 
 from __future__ import annotations
 
+import inspect
 import sys
 import traceback
 import warnings
@@ -125,6 +126,19 @@ def corel(
 for group in (_demo, _serve, _gallery, _thresholds, _audit, _sort, _watch, _find, _evaluate, _train, _backbones):
     group.register(app)
 app.add_typer(_data.app, name="data", rich_help_panel=_train.PANEL)
+
+
+def _unwrap(commands: typer.Typer) -> None:
+    """Join the lines of each paragraph of a help text; typer would keep the line breaks of the source."""
+    for each in commands.registered_commands:
+        paragraphs = (inspect.getdoc(each.callback) or "").split("\n\n")
+        each.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _unwrap(group.typer_instance)
+
+
+_unwrap(app)
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ def demo(
 ) -> None:
     """Find things in a photograph, recognize new windows by a gallery, and write a page about it.
 
-    Takes under two minutes on two cores, and no network: the photographs come with scikit-learn.
+    Takes about two minutes on two cores, and no network: the photographs come with scikit-learn.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; name a folder for the page and the gallery, such as --out demo")
@@ -115,7 +115,9 @@ def _show_digits(console: Console, out: Path, *, quiet: bool) -> None:
 
 
 def _program() -> str:
-    """The command to type: `corel`, or this program's path if the shell does not find it under that name."""
+    """The command to type: `corel`; `python -m corel`, or a path, if the shell does not find it under that name."""
+    if Path(sys.argv[0]).name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m corel"
     known, started = shutil.which("corel"), shutil.which(sys.argv[0])
     is_known = known is not None and started is not None and Path(known).samefile(started)
     return "corel" if is_known else shlex.quote(sys.argv[0])

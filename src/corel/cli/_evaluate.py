@@ -158,7 +158,7 @@ def diagnose(
     sample_size: Annotated[int, typer.Option("-m", min=1, help="Exemplars per class, the m of the theory.")] = 120,
     batches: Annotated[int, typer.Option(min=1, help="Random batches to measure.")] = 200,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Also the exact β* of one set; some 12 seconds a branch for m = 120.")
+        bool, typer.Option("--exact", help="Also the exact β* of one set; a few seconds a branch for m = 120.")
     ] = False,
     seed: Seed = 0,
     as_json: Json = False,

@@ -147,9 +147,9 @@ def score(
 ) -> None:
     """Say which class each image belongs to, or that it is a stranger.
 
-    Known: one class is left. Unsure: several are, and all are named, the likeliest first; or none is. Stranger: the
-    p-value for "of one of the enrolled classes" is at most the rate; that happens to at most this share of images of
-    these classes, on average over enrollments. Not a photograph: a blank, flat or noise frame.
+    Known: one class is left. Unsure: several classes are left, the likeliest first, or none. Stranger: the p-value is
+    at most the rate; at most this share of images of the enrolled classes is called that, on average over enrollments.
+    Not a photograph: a blank, flat or noise frame.
     """
     sizes = {"workers": workers, "threads": threads, "part_size": part_size}
     refuse_without_ray(engine, address=address, **sizes)
@@ -343,9 +343,9 @@ def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool, failin
     blind = failing and not allowed_rejections(rate, sum(counts.values()))
     if small and (blind or not quiet):
         shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
-        needed = math.ceil(1 / rate) - 1
+        needed, pooled = math.ceil(1 / rate) - 1, " in these classes together" if len(small) > 1 else ""
         console().print(
-            f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed, together",
+            f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed{pooled}",
             markup=False,
         )
     return bool(small)

@@ -18,6 +18,7 @@ from PIL import Image
 from corel.backbone import Backbone
 from corel.finding import Found, find, windows_in
 from corel.gallery import Gallery, Verdict
+from corel.images import ImageSet
 from corel.report import Panel
 
 UInt8Array = NDArray[np.uint8]
@@ -127,7 +128,8 @@ def explain(recognized: Recognized) -> Panel:
     windows = [i for i, name in enumerate(recognized.truth) if name == "pagoda"]
     shown = next((i for i in windows if recognized.verdicts[i].verdict == "known"), windows[0])
     with Gallery.open(recognized.gallery) as gallery:
-        explanation = gallery.explain(recognized.windows[shown : shown + 1], "pagoda")
+        window = ImageSet(recognized.windows[[shown]], None, (), [_file_name(shown, "pagoda")], "a window")
+        explanation = gallery.explain(window, "pagoda")
     return Panel("why", explanation.draw(), "A new window of the pagoda and the enrolled windows that speak for it.")
 
 
@@ -154,10 +156,14 @@ def _drawn(photo: str, box: Box, count: int, size: int, seed: int) -> UInt8Array
 def _write(windows: UInt8Array, truth: tuple[str, ...], folder: Path) -> list[Path]:
     """Save the windows as files, for the commands that the demo suggests."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{number:02d} {name}.png" for number, name in enumerate(truth)]
+    paths = [folder / _file_name(number, name) for number, name in enumerate(truth)]
     for path, window in zip(paths, windows, strict=True):
         Image.fromarray(window).save(path)
     return paths
+
+
+def _file_name(number: int, truth: str) -> str:
+    return f"{number:02d} {truth}.png"
 
 
 def _by_nearest_pixels(enrolled: dict[str, UInt8Array], windows: UInt8Array, rate: float) -> tuple[str, ...]:

@@ -109,7 +109,8 @@ def _draw_bars(axes: Axes, side: Comparison, reach: float) -> None:
     low, high = _span(side)
     axes.plot([low, high], [1, 1], color="black", linewidth=1, marker="|", markersize=7)
     for place, (end, total) in enumerate(((side.total, side.total), (max(high, side.typical), side.typical))):
-        axes.text(end, place, f"  {total:.2f}", va="center", fontsize=9)
+        # An offset, because browsers drop leading spaces of a text in an SVG.
+        axes.annotate(f"{total:.2f}", (end, place), (6, 0), textcoords="offset points", va="center", fontsize=9)
     axes.set_yticks([0, 1], ["this one", "typical\nmember"], fontsize=10)
     axes.set_ylim(1.6, -0.6)
     axes.set_xlim(0, reach)

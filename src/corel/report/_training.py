@@ -24,7 +24,7 @@ def trained(material: Material) -> Section:
     if len(names) == 1:
         text = "One encoder, trained without labels. Everything below was measured on it."
     else:
-        text = f"{len(names)} encoders, trained without labels and alike but for what the table shows."
+        text = f"{len(names)} encoders, trained without labels. The table shows where they differ."
     return Section("What was trained", text, table=Table(["", *names], rows))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from corel._errors import ArgumentError
 from corel._io.atomic import write_atomically
 from corel._terminal import Advance, progress_bar
 from corel._version import __version__
@@ -38,6 +39,7 @@ def write_report(
     title: str = "corel report",
     lead: str = LEAD,
     first: Sequence[Section] = (),
+    leave_out: Collection[str] = (),
     progress: bool = True,
 ) -> Path:
     """Write one self-contained HTML page, and its figures as files into the folder ``<name>_files`` beside it.
@@ -54,6 +56,7 @@ def write_report(
         title: The page's title.
         lead: The paragraph below it.
         first: Sections of the caller's own, shown before all others.
+        leave_out: Sections that the page shall not have, such as ``reconstructions``; it does not call them missing.
         progress: Show a bar, if standard error is a terminal.
 
     Example:
@@ -68,7 +71,7 @@ def write_report(
     material = Material(named, _sample(looked_at), evaluation, enrolled, test)
     page = Path(path) / "report.html" if Path(path).is_dir() or not Path(path).suffix else Path(path)
     with progress_bar("drawing the report", total=11, quiet=not progress) as advance:
-        sections, missing = _sections(material, advance)
+        sections, missing = _sections(material, leave_out, advance)
         sections = [*first, *sections]
         html = _render(title, lead, sections, missing)
         _write_figures(page.with_name(f"{page.stem}_files"), sections)
@@ -84,7 +87,7 @@ def _sample(images: ImageSet | None) -> ImageSet | None:
     return images.take(chosen)
 
 
-def _sections(material: Material, advance: Advance) -> tuple[list[Section], list[str]]:
+def _sections(material: Material, leave_out: Collection[str], advance: Advance) -> tuple[list[Section], list[str]]:
     """All sections that the material allows, in the order of the page, and the names of the others."""
     clouds = _topology.clouds(material, material.images)
     scores = _scores.scored(material)
@@ -100,9 +103,11 @@ def _sections(material: Material, advance: Advance) -> tuple[list[Section], list
         "best and worst images": lambda: _scores.extremes(scores),
         "neighbors within β": lambda: _theory.neighbors_within(clouds),
     }
+    if unknown := sorted(set(leave_out) - set(makers)):
+        raise ArgumentError("leave_out", f"knows no section {unknown[0]!r}; take some of {', '.join(makers)}")
     sections, missing = [], []
-    for name, make in makers.items():
-        section = make()
+    for name in [each for each in makers if each not in leave_out]:
+        section = makers[name]()
         advance(note=name)
         if section is None:
             missing.append(name)
@@ -115,6 +120,7 @@ def _render(title: str, lead: str, sections: Sequence[Section], missing: Sequenc
     source = (resources.files("corel.report") / "page.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["svg"] = _svg
+    environment.filters["is_wide"] = lambda panel: panel.figure.get_figwidth() > 2 * _style.WIDTH
     environment.filters["uris"] = lambda strip: [_style.data_uri(_style.picture(each)) for each in strip.pixels]
     environment.filters["uri"] = lambda shown: _style.data_uri(_style.picture(shown.pixels))
     page = environment.from_string(source)

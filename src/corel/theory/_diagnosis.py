@@ -100,8 +100,8 @@ def diagnose(
     """Measure the connectivity of latents ``[N, branches·D]`` over random batches and apply the theory to it.
 
     ``sample_size`` is the m of the statements: how many examples of a class will be stored. ``sets`` random sets of so
-    many points are bounded by `beta_bounds`; with ``exact`` the first one also by `exact_interval`, which takes some 12
-    seconds a branch for m = 120. Whatever is measured holds for the sets drawn and promises nothing about others.
+    many points are bounded by `beta_bounds`; with ``exact`` the first one also by `exact_interval`, which takes a few
+    seconds a branch for m = 120. What is measured holds for the sets drawn and promises nothing about others.
 
     >>> latents = np.random.default_rng(0).normal(size=(500, 40))
     >>> diagnosis = diagnose(latents, eta=2.0, branches=4, batch_size=100)  # print it for the table
@@ -213,21 +213,21 @@ def _remarks(found: Diagnosis) -> list[str]:
     separated = sum(m >= c.separation_sample_size for c in found.heuristics)
     excluded = sum(c.largest_batch_size < b for c in found.heuristics)
     return [
-        "Nothing here is promised of other sets: all numbers are those of the batches and sets drawn.",
-        "β̂        the largest death time of a batch, mean over the batches; no radius of Corollary 1",
+        "All numbers are those of the batches and sets drawn. They promise nothing about other sets.",
+        "β̂        the largest death time of a batch, mean over the batches; not the radius of Corollary 1",
         f"β*        the smallest distance at which all batches of {b} from one set of m are connected,",
         f"          bounded on both sides, mean over {counted(found.sets, 'random set')}"
-        + (f": vacuous, as m < b = {b}" if m < b else "" if found.sets else ": there are fewer points than m"),
-        "near      so many points of such a set, at least, lie within its β* of each of them (Corollary 1)",
-        f"m, Eq. 5  from so many points on two are closer than η, were α̂ and β̂ to bound all batches: "
-        f"{_verdict(separated, len(found.mean))}",
-        "max b     of 2b − 1 points, no larger batches can all keep within [α̂, β̂] (Remark 2): "
-        f"{_verdict(excluded, len(found.mean))}",
+        + (f": says nothing, as m < b = {b}" if m < b else "" if found.sets else ": there are fewer points than m"),
+        "near      at least so many points of such a set lie within its β* of each of them (Corollary 1)",
+        "m, Eq. 5  a set of so many points has two closer than η, if α̂ and β̂ bound all its batches;",
+        f"          {_verdict('reached', f'm = {m}', separated, len(found.mean))}",
+        "max b     the largest b with which all batches of 2b − 1 points can lie within [α̂, β̂] (Remark 2);",
+        f"          {_verdict('exceeded', f'b = {b}', excluded, len(found.mean))}",
     ]
 
 
-def _verdict(times: int, branches: int) -> str:
-    return f"bites in {times} of {branches} branches" if times else "vacuous here"
+def _verdict(what: str, size: str, times: int, branches: int) -> str:
+    return f"{what} by {size} in {times} of {branches} branches" if times else f"not {what} by {size}"
 
 
 def _short(number: float) -> str:
