@@ -330,6 +330,23 @@ def test_embeddings_are_wrapped_without_training(tmp_path: Path) -> None:
     assert found.p_values[1, 0] < 0.1
 
 
+@pytest.mark.parametrize("exponent", [-110, 110])  # the squares leave float32
+def test_the_size_of_embeddings_does_not_matter(exponent: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(80, 6))
+    usual, other = Backbone.wrap("vectors", rows), Backbone.wrap("vectors", rows * 2.0**exponent)
+    for each in (rows, rows * 2.0**exponent):
+        np.testing.assert_array_equal(other.encode(each), usual.encode(rows))
+
+
+@pytest.mark.parametrize(("size", "said"), [(1e200, "impute or rescale them"), (1e-200, "multiply all rows")])
+def test_embeddings_that_float32_cannot_hold_are_refused(size: float, said: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(80, 6))
+    with pytest.raises(ValueError, match=f"^background must .*{said}"):
+        Backbone.wrap("vectors", rows * size)
+    with pytest.raises(ValueError, match=said):
+        Backbone.wrap("vectors", rows).encode(rows * size)
+
+
 @pytest.fixture(scope="module")
 def lite0(folder: Path) -> Backbone:
     """The real network, exported once, at a size that is quick to run."""
