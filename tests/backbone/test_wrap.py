@@ -210,6 +210,20 @@ def test_an_interrupted_run_continues_to_the_same_result(
     assert_array_equal(fewer.latents, wrapping.run(network, backbone.preparation, files[5:]).latents)
 
 
+def test_an_interruption_says_that_the_same_command_continues(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Whitening, "of", interrupted)  # after the last photo
+    words = ["backbone", "wrap", f"onnx:{folder / 'small.onnx'}", "--background", str(folder / "background")]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "small.safetensors")])
+    assert result.exit_code == 130
+    assert "small.partial, the same command continues" in result.stderr.replace("\n", "")
+    assert [each.name for each in tmp_path.iterdir()] == ["small.partial"]
+
+
 def test_rows_of_the_background_are_found_by_hash(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
     pixels = prepared(folder / "background" / "7.png")
     digest = corel.images.content_hash(pixels).hex()
