@@ -44,7 +44,9 @@ def test_a_folder_enrolled_under_two_names_is_reported(
     corel("enroll", tmp_path / "g", "red", classes / "red", "--backbone", backbone_file)
     assert corel("enroll", tmp_path / "g", "green", classes / "green").stderr == ""
     said = corel("enroll", tmp_path / "g", "crimson", classes / "red" / "0?.png").stderr
-    assert "10 of these images are enrolled as red too" in said
+    assert "enrolled as red too: 10 images" in said
+    said = corel("enroll", tmp_path / "g", "green", classes / "red" / "00.png").stderr
+    assert "enrolled as red too: 1 image;" in said
 
 
 def test_enroll_reads_names_from_standard_input(
@@ -157,7 +159,7 @@ def test_where_no_image_can_be_read_no_file_is_written(
         (["classes", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "green", "--hash", "00000000"], "'00000000' is neither the file"),
-        (["forget", "GALLERY", "green", "none.png"], "'none.png' is neither the file of an exemplar"),
+        (["forget", "GALLERY", "green", "none.png"], "corel: WHICH 'none.png' is neither the file of an exemplar"),
         (["forget", "GALLERY", "green", "31"], "position 31"),
         (["audit", "GALLERY", "gren"], "did you mean 'green'?"),
     ],

@@ -40,7 +40,9 @@ class Head(str, Enum):
 
 HeadOption = Annotated[
     Head | None,
-    typer.Option(help="Train branches on the encoder's vectors: the paper's count and radius, 160 numbers an item."),
+    typer.Option(
+        help="Train branches on the encoder's vectors: the paper's count and radius, at most 160 numbers an item."
+    ),
 ]
 
 

@@ -100,7 +100,7 @@ def enroll(
     report_skipped(done.skipped)
     for each, count in done.elsewhere.items():
         console().print(
-            f"{count:,} of these images are enrolled as {each} too; forget them in one class, or both will claim them",
+            f"enrolled as {each} too: {counted(count, 'image')}; forget them in one class, or both will claim them",
             markup=False,
         )
     for each, count in sorted(done.added.items()) if not quiet else ():
