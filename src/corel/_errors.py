@@ -7,7 +7,7 @@ own name for it: "--epochs must be at least 1, got 0".
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
@@ -41,6 +41,17 @@ class ArgumentTypeError(_AnyArgumentError, TypeError):
 
 class ArgumentIndexError(_AnyArgumentError, IndexError):
     """An argument names a position that is not there."""
+
+
+NOT_FINITE = "must be finite, in float32 too; rows {} are not: drop, impute or rescale them"
+ALL_ZERO = "must be within reach of float32; rows {} become all zero in it: multiply all rows by a constant"
+
+
+def refuse_rows(argument: str, bad: Sequence[int], problem: str) -> None:
+    """Raise if any row is bad; the problem names the first five."""
+    if bad:
+        more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
+        raise ArgumentError(argument, problem.format(", ".join(map(str, bad[:5])) + more))
 
 
 @contextmanager

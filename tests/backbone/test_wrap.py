@@ -210,6 +210,20 @@ def test_an_interrupted_run_continues_to_the_same_result(
     assert_array_equal(fewer.latents, wrapping.run(network, backbone.preparation, files[5:]).latents)
 
 
+def test_an_interruption_says_that_the_same_command_continues(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Whitening, "of", interrupted)  # after the last photo
+    words = ["backbone", "wrap", f"onnx:{folder / 'small.onnx'}", "--background", str(folder / "background")]
+    result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "small.safetensors")])
+    assert result.exit_code == 130
+    assert "small.partial, the same command continues" in result.stderr.replace("\n", "")
+    assert [each.name for each in tmp_path.iterdir()] == ["small.partial"]
+
+
 def test_rows_of_the_background_are_found_by_hash(backbone: Backbone, folder: Path, tmp_path: Path) -> None:
     pixels = prepared(folder / "background" / "7.png")
     digest = corel.images.content_hash(pixels).hex()
@@ -328,6 +342,23 @@ def test_embeddings_are_wrapped_without_training(tmp_path: Path) -> None:
         found = gallery.score(np.array([[1.0, 0, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0, 0]]))
     assert found.p_values[0, 0] > 0.1
     assert found.p_values[1, 0] < 0.1
+
+
+@pytest.mark.parametrize("exponent", [-110, 110])  # the squares leave float32
+def test_the_size_of_embeddings_does_not_matter(exponent: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(80, 6))
+    usual, other = Backbone.wrap("vectors", rows), Backbone.wrap("vectors", rows * 2.0**exponent)
+    for each in (rows, rows * 2.0**exponent):
+        np.testing.assert_array_equal(other.encode(each), usual.encode(rows))
+
+
+@pytest.mark.parametrize(("size", "said"), [(1e200, "impute or rescale them"), (1e-200, "multiply all rows")])
+def test_embeddings_that_float32_cannot_hold_are_refused(size: float, said: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(80, 6))
+    with pytest.raises(ValueError, match=f"^background must .*{said}"):
+        Backbone.wrap("vectors", rows * size)
+    with pytest.raises(ValueError, match=said):
+        Backbone.wrap("vectors", rows).encode(rows * size)
 
 
 @pytest.fixture(scope="module")

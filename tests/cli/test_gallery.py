@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,9 @@ def test_a_folder_enrolled_under_two_names_is_reported(
     corel("enroll", tmp_path / "g", "red", classes / "red", "--backbone", backbone_file)
     assert corel("enroll", tmp_path / "g", "green", classes / "green").stderr == ""
     said = corel("enroll", tmp_path / "g", "crimson", classes / "red" / "0?.png").stderr
-    assert "10 of these images are enrolled as red too" in said
+    assert "enrolled as red too: 10 images" in said
+    said = corel("enroll", tmp_path / "g", "green", classes / "red" / "00.png").stderr
+    assert "enrolled as red too: 1 image;" in said
 
 
 def test_enroll_reads_names_from_standard_input(
@@ -82,8 +85,49 @@ def test_an_unreadable_image_is_skipped_and_reported_or_an_error_if_strict(
     assert "broken.png" in skipped.stderr
     assert "broken.png" in corel("score", gallery, *images, "--strict", exits=2).stderr
     scored = corel("score", gallery, *images, "--format", "csv")
-    assert len(rows(scored.stdout)) == 5
+    assert len(rows(scored.stdout)) == 6
     assert "broken.png" in scored.stderr
+
+
+@pytest.mark.parametrize("style", ["csv", "jsonl", "parquet", "table"])
+@pytest.mark.parametrize("every", [[], ["--all"]])
+def test_an_unreadable_image_has_a_row_with_the_reason(
+    corel: Corel,
+    gallery: Path,
+    photos: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    style: str,
+    every: list[str],
+) -> None:
+    monkeypatch.setattr("corel.images._stream.BATCH", 1)  # the first batch holds no image that can be read
+    out, broken = tmp_path / f"rows.{style}", photos / "broken.png"
+    corel("score", gallery, broken, photos / "classes" / "red", "--format", style, *every, "--out", out)
+    if style == "table":
+        assert out.read_text().count("verdict") == 1
+        (line,) = [each for each in out.read_text().splitlines() if each.startswith(str(broken))]
+        assert line.split()[1:4] == ["unreadable", "is", "no"]
+        return
+    (row,) = [each for each in read_back(out) if each["image"] == str(broken)]
+    assert row["verdict"] == "unreadable"
+    assert row["note"].startswith("is no ")
+    assert not any(row[name] for name in ("classes", "class", "p_value", "class_p_value", "score"))
+
+
+def read_back(out: Path) -> list[dict[str, Any]]:
+    if out.suffix == ".parquet":
+        return list(parquet.read_table(out).to_pylist())
+    text = out.read_text()
+    return rows(text) if out.suffix == ".csv" else [json.loads(line) for line in text.splitlines()]
+
+
+def test_where_no_image_can_be_read_no_file_is_written(
+    corel: Corel, gallery: Path, photos: Path, tmp_path: Path
+) -> None:
+    broken = photos / "broken.png"
+    said = corel("score", gallery, broken, "--out", tmp_path / "rows.csv", exits=2)
+    assert "broken.png" in said.stderr
+    assert not list(tmp_path.glob("rows*"))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +159,7 @@ def test_an_unreadable_image_is_skipped_and_reported_or_an_error_if_strict(
         (["classes", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "gren"], "did you mean 'green'?"),
         (["forget", "GALLERY", "green", "--hash", "00000000"], "'00000000' is neither the file"),
-        (["forget", "GALLERY", "green", "none.png"], "'none.png' is neither the file of an exemplar"),
+        (["forget", "GALLERY", "green", "none.png"], "corel: WHICH 'none.png' is neither the file of an exemplar"),
         (["forget", "GALLERY", "green", "31"], "position 31"),
         (["audit", "GALLERY", "gren"], "did you mean 'green'?"),
     ],
@@ -219,7 +263,7 @@ def test_unread_pictures_of_a_folder_beside_standard_input_are_listed(
     (folder / "drawing.svg").write_text("<svg/>")
     named = f"{next((photos / 'classes' / 'red').iterdir())}\n"
     said = corel("score", gallery, "-", folder, "--format", "jsonl", stdin=named)
-    assert len(said.stdout.splitlines()) == 2
+    assert [json.loads(line)["verdict"] == "unreadable" for line in said.stdout.splitlines()] == [False, False, True]
     assert "drawing.svg" in said.stderr
     assert "drawing.svg" in corel("score", gallery, "-", folder, "--strict", stdin=named, exits=2).stderr
 
@@ -232,18 +276,6 @@ def test_many_images_are_scored_batch_by_batch_as_all_at_once(
     batched = corel("score", gallery, photos / "classes", "--format", "csv").stdout
     for one, other in zip(rows(whole), rows(batched), strict=True):
         assert (one["image"], one["class"], one["p_value"]) == (other["image"], other["class"], other["p_value"])
-
-
-@pytest.mark.parametrize("style", ["table", "csv", "jsonl", "parquet"])
-def test_a_batch_without_any_image_is_skipped(
-    corel: Corel, gallery: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
-) -> None:
-    monkeypatch.setattr("corel.images._stream.BATCH", 1)
-    images = [photos / "broken.png", photos / "classes" / "red" / "00.png"]
-    corel("score", gallery, *images, "--format", style, "--out", tmp_path / "out")
-    expected = tmp_path / "expected"
-    corel("score", gallery, images[1], "--format", style, "--out", expected)
-    assert (tmp_path / "out").read_bytes() == expected.read_bytes()
 
 
 def test_fail_on_outlier(corel: Corel, gallery: Path, photos: Path) -> None:

@@ -111,6 +111,20 @@ def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Pa
             assert names == tuple(found.classes[c] for c in order[: len(kept)])
 
 
+def test_an_exemplar_is_of_its_class_whatever_its_p_value(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        gallery.enroll("ruby", colored(0, 3, 1))
+        found = gallery.score(colored(0, 40, 1))
+        verdicts = found.decide(0.9)
+        why = gallery.explain(colored(0, 40, 1)[3 + int(found.known[3:].argmin()) :][:1], rate=0.9)
+    assert (found.known[3:] <= 0.9).any()  # of a new image this says stranger
+    assert {(each.verdict, *sorted(each.classes)) for each in verdicts[:3]} == {("unsure", "red", "ruby")}
+    assert {(each.verdict, *each.classes) for each in verdicts[3:]} == {("known", "red")}
+    assert {found.classes[c] for c in found.ranking(0.9)[3:, 0]} == {"red"}
+    assert str(why).startswith("Known: red (already enrolled as red)\nIt is an exemplar itself")
+    assert "ruled out" not in str(why)
+
+
 @pytest.mark.parametrize("rate", [0.0, 1.0, 5, float("nan")])
 def test_an_invalid_rate_is_refused(path: Path, backbone: Backbone, rate: float) -> None:
     with Gallery.open(path, backbone) as gallery:

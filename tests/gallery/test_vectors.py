@@ -140,7 +140,7 @@ def with_nan(row: int) -> NDArray[np.float64]:
     ("train_pair", "test_pair", "error", "sentence"),
     [
         (TRAIN[0], TEST, ValueError, r"^train must have labels, but an array has none; .* or a pair \(items, labels\)"),
-        (TRAIN, (with_nan(7), TEST[1]), ValueError, "^test must be finite.*rows 7 are not: drop or impute"),
+        (TRAIN, (with_nan(7), TEST[1]), ValueError, "^test must be finite.*rows 7 are not: drop, impute"),
         (
             (TRAIN[0][:, :5], TRAIN[1]),
             TEST,
@@ -232,7 +232,7 @@ def test_the_picture_names_the_vectors_that_vote(gallery: Gallery) -> None:
         (TEST[0][0], r"images must be rows \[n, 13\], got \[13\]; a single vector needs a leading dimension"),
         (3.0, r"must be rows \[n, 13\], got \[\]"),
         (TEST[0][:, :4], r"rows of 13 features, \[n, 13\], got \[89, 4\]"),
-        (with_nan(7), "rows 7 are not: drop or impute"),
+        (with_nan(7), "rows 7 are not: drop, impute"),
         (np.full((2, 13), 1e300), "finite, in float32 too; rows 0, 1 are not"),
         (images.open("digits"), "must be vectors of 13 features"),
         (images.open("digits").pixels, r"got \[899, 32, 32, 3\]"),

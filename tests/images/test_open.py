@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,15 +27,37 @@ def test_root_then_variable_then_cache(tmp_path: Path, cache: Path, monkeypatch:
     assert len(images.open("cifar10", root=tmp_path / "root")) == 150
 
 
-def test_three_gray_images_that_may_be_one_color_image_are_mentioned() -> None:
-    colors = np.zeros((3, 9, 7), np.uint8)
-    with pytest.warns(
-        UserWarning, match=r"three gray images; give one color image as \[h, w, 3\] or \[1, 3, h, w\]"
-    ) as told:
-        assert len(images.open(colors)) == 3
-    assert told[0].filename == __file__
-    counts = [len(images.open(each)) for each in (colors[None], np.moveaxis(colors, 0, 2), colors[..., None])]
-    assert counts == [1, 1, 3]  # without a warning
+COLORS = np.zeros((3, 9, 7), np.uint8)
+
+
+def saved(array: np.ndarray[Any, Any], name: str) -> Callable[[Path], Path]:
+    def save(folder: Path) -> Path:
+        (np.save if name.endswith(".npy") else np.savez)(folder / name, array)
+        return folder / name
+
+    return save
+
+
+FORMS: list[Callable[[np.ndarray[Any, Any]], Callable[[Path], Any]]] = [
+    lambda array: lambda _: array,
+    lambda array: saved(array, "a.npy"),
+    lambda array: saved(array, "a.npz"),
+    lambda array: lambda folder: [saved(array, "a.npy")(folder)],
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_three_gray_images_that_may_be_one_color_image_are_refused(form: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"shape \[3, 9, 7\]; give a color image as \[h, w, 3\] or \[1, 3, h, w\]"):
+        images.open(form(COLORS)(tmp_path))
+    clear = (COLORS[None], np.moveaxis(COLORS, 0, 2), COLORS[..., None], COLORS[:2])
+    counts = [len(images.open(form(each)(tmp_path))) for each in clear]
+    assert counts == [1, 1, 3, 2]
+
+
+def test_labels_say_how_many_images_an_array_holds(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", images=COLORS, labels=np.arange(3))
+    assert len(images.open(tmp_path / "a.npz")) == len(images.open((COLORS, [0, 1, 2]))) == 3
 
 
 @pytest.mark.parametrize("read", [images.open, lambda url: images.find_files([url], exist=True)])

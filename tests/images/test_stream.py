@@ -205,6 +205,9 @@ def test_rows_are_batches_too(tmp_path: Path) -> None:
     rows[6, 1] = 1e300
     with pytest.raises(ValueError, match="rows 6 are not"):
         stream(rows, Rows(5), batch_size=3)
+    rows[6] = 1e-300
+    with pytest.raises(ValueError, match=r"rows 6 become all zero in it: multiply all rows by a constant"):
+        stream(rows, Rows(5), batch_size=3)
     with pytest.raises(ValueError, match=r"rows of 4 features, \[n, 4\], got \[7, 5\]"):
         stream(rows, Rows(4))
 

@@ -112,7 +112,7 @@ def rows_with(bad: dict[int, float], count: int = 60) -> NDArray[np.float64]:
 @pytest.mark.parametrize(
     ("rows", "error", "sentence"),
     [
-        (rows_with({7: np.nan, 41: np.inf}), ValueError, "rows 7, 41 are not: drop or impute them"),
+        (rows_with({7: np.nan, 41: np.inf}), ValueError, "rows 7, 41 are not: drop, impute or rescale them"),
         (rows_with(dict.fromkeys(range(9), np.nan)), ValueError, "rows 0, 1, 2, 3, 4 and 4 more are not"),
         (rows_with({3: 1e300}), ValueError, "finite, in float32 too; rows 3 are not"),
         (np.ones((60, 3), np.int64), TypeError, "floating point, got torch.int64; use astype"),

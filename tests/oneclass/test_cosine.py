@@ -156,6 +156,14 @@ def test_repeating_all_exemplars_does_not_change_the_likeness() -> None:
     np.testing.assert_array_equal(even.likeness(z), even.scores(z))
 
 
+@pytest.mark.parametrize("exponent", [-900, -60, 60, 900])
+def test_the_size_of_features_does_not_matter(exponent: int) -> None:
+    size, z = 2.0**exponent, features(9, 1)
+    large, usual = Whitening.of(BACKGROUND * size), Whitening.of(BACKGROUND)
+    np.testing.assert_array_equal(large.matrix, usual.matrix)
+    np.testing.assert_array_equal(large.units(z * size), usual.units(z))
+
+
 def test_small_and_degenerate_backgrounds_are_enough() -> None:
     z = features(5, 1)
     for background in (BACKGROUND[:1], BACKGROUND[:3], np.zeros((4, FEATURES)), np.c_[np.zeros(9), BACKGROUND[:9, 1:]]):

@@ -41,13 +41,13 @@ def local_rows(gallery: Path, source: Any, **options: Any) -> list[dict[str, Any
     """The rows of `corel score --format parquet`, in this process."""
     with Gallery.open(gallery) as opened:
         scores = opened.score(source)
-    return list(arrow_table(list(rows_of(scores, scores.decide(), 0.05, **options))).to_pylist())
+    rows = arrow_table(list(rows_of(scores, scores.decide(), 0.05, **options))).to_pylist()
+    return sorted(rows, key=lambda row: row["image"])  # what cannot be read is at the end of its batch
 
 
 def without_errors(table: Any) -> list[dict[str, Any]]:
     """Rows as the local engine has them."""
-    rows = [row for row in table.to_pylist() if row["error"] is None]
-    return [{name: value for name, value in row.items() if name != "error"} for row in rows]
+    return [{name: value for name, value in row.items() if name != "error"} for row in table.to_pylist()]
 
 
 def results(folder: Path) -> Any:

@@ -78,7 +78,7 @@ def test_rows_equal_those_of_one_process_to_the_bit(ray: Any, gallery: Path, pho
     assert without_errors(table) == local_rows(gallery, [str(photos)])
     (broken,) = [row for row in table.to_pylist() if row["error"] is not None]
     assert broken["image"] == str(photos / BROKEN)
-    assert broken["verdict"] is None
+    assert (broken["verdict"], broken["note"]) == ("unreadable", broken["error"])
     assert (counts.images, counts.errors) == (IMAGES, 1)
     assert counts.known + counts.unsure + counts.strangers + counts.blank == IMAGES - 1
     before = parts(tmp_path / "out")
@@ -102,7 +102,10 @@ def test_the_scorer_maps_batches_of_a_dataset(ray: Any, gallery: Path, photos: P
     found = {row["image"]: row for row in data.take_all()}
     assert len(found) == IMAGES
     for row in local_rows(gallery, [str(photos)]):
-        assert {**row, "error": None} == {**found[row["image"]], "classes": list(found[row["image"]]["classes"])}
+        assert {**row, "error": row["note"] if row["verdict"] == "unreadable" else None} == {
+            **found[row["image"]],
+            "classes": list(found[row["image"]]["classes"]),
+        }
 
 
 def test_the_rows_of_a_killed_actor_appear_once(

@@ -46,8 +46,9 @@ def test_what_cannot_be_read_is_a_row_with_its_error(gallery: Path, photos: Path
     names = [BROKEN, "missing.jpg", "s3:/no", "nonsense://x/y.jpg"]
     table = Scorer(str(gallery), folder=str(photos))({"path": names})
     assert table.column("image").to_pylist() == names
-    assert table.column("verdict").null_count == len(names)
+    assert set(table.column("verdict").to_pylist()) == {"unreadable"}
     errors = table.column("error").to_pylist()
+    assert table.column("note").to_pylist() == errors
     assert "is no JPEG" in errors[0]
     assert errors[1] == "cannot be read: No such file or directory"
     assert "cannot be read" in errors[3]

@@ -39,7 +39,7 @@ def test_the_page_decides_as_python_does(
     browser: Browser, uneven: tuple[Path, Server], encoder: Path, tmp_path: Path
 ) -> None:
     path, server = uneven
-    sent = [*pictures("red", 16, 300), *pictures("green", 16, 300), *pictures("blue", 16, 300)]
+    sent = [*pictures("red", 16, 300), *pictures("green", 16, 300), *pictures("blue", 16, 300), *pictures("red", 45, 0)]
     for name, content in sent:
         (tmp_path / name).write_bytes(content)
     answer = server.post("/v1/score", sent).json
@@ -48,7 +48,8 @@ def test_the_page_decides_as_python_does(
         found: list[list[dict[str, Any]]] = page.evaluate(
             """async ([answer, rates]) => {
               const {decide} = await import("/page/decide.js");
-              return rates.map(rate => answer.images.map(image => decide(image, answer.calibration, rate)));
+              const at = rate => image => decide(image, answer.calibration, rate, answer.classes);
+              return rates.map(rate => answer.images.map(at(rate)));
             }""",
             [answer, rates],
         )

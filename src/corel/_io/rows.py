@@ -7,30 +7,37 @@ from typing import Any, NamedTuple
 
 from corel._terminal import printable
 
+UNREADABLE = "unreadable"  # the verdict on an image that could not be read
+
 
 class Row(NamedTuple):
-    """An image and a class.
+    """An image and a class; an image that could not be read has one row without a class and without numbers.
 
     Attributes:
         image: the image's name.
-        verdict: known, unsure or stranger.
+        verdict: known, unsure, stranger, not a photograph or unreadable.
         classes: the classes that the verdict names, likeliest first.
         name: the class of this row.
         p_value: for "of one of the enrolled classes".
         class_p_value: for "of the class of this row".
         score: against that class.
-        note: what else to know.
+        note: what else to know; of an unreadable image the reason.
 
     """
 
     image: str
     verdict: str
     classes: tuple[str, ...]
-    name: str
-    p_value: float
-    class_p_value: float
-    score: float
+    name: str | None
+    p_value: float | None
+    class_p_value: float | None
+    score: float | None
     note: str
+
+    @classmethod
+    def unreadable(cls, image: str, reason: str) -> Row:
+        """Give the row of an image that could not be read."""
+        return cls(image, UNREADABLE, (), None, None, None, None, printable(reason))
 
 
 COLUMNS = ("image", "verdict", "classes", "class", "p_value", "class_p_value", "score", "note")

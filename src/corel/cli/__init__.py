@@ -66,9 +66,14 @@ def _options(command: Any, words: Sequence[str]) -> dict[str, str]:
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
     return {
-        each.name: max(each.opts, key=len) if each.opts[0].startswith("-") else each.metavar or each.name.upper()
+        each.name: max(each.opts, key=len) if each.opts[0].startswith("-") else _bare(each.metavar or each.name.upper())
         for each in command.params
     }
+
+
+def _bare(metavar: str) -> str:
+    """Give the name of an argument without the marks for "may be left out" and "one or more"."""
+    return metavar.strip("[].…")
 
 
 def _sentence(error: Exception, options: dict[str, str]) -> str:

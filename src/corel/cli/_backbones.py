@@ -13,6 +13,7 @@ from corel._errors import ArgumentError
 from corel._io.filetype import BINARY, SAFETENSORS
 from corel.cli._options import Quiet
 from corel.cli._outputs import Output, check_outputs
+from corel.cli._partial import said_to_continue
 from corel.cli._resolution import remark_on_small_photos
 from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 from corel.cli._train import PANEL
@@ -39,7 +40,9 @@ class Head(str, Enum):
 
 HeadOption = Annotated[
     Head | None,
-    typer.Option(help="Train branches on the encoder's vectors: the paper's count and radius, 160 numbers an item."),
+    typer.Option(
+        help="Train branches on the encoder's vectors: the paper's count and radius, at most 160 numbers an item."
+    ),
 ]
 
 
@@ -122,20 +125,21 @@ def wrap(
     from corel.backbone import Backbone
 
     partial = out.with_suffix(".partial")
-    try:
-        backbone = Backbone.wrap(
-            encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
-            interpolation=interpolation, crop=crop, channels=channels, shrink=shrink, partial=partial,
-            progress=not quiet, encoding=functools.partial(encoding, engine, address, workers),
-        )  # fmt: skip
-    except ValueError:  # the same command would fail again: nothing to continue
-        partial.unlink(missing_ok=True)
-        raise
-    if head:
-        from corel.training import add_head
+    with said_to_continue(partial):
+        try:
+            backbone = Backbone.wrap(
+                encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
+                interpolation=interpolation, crop=crop, channels=channels, shrink=shrink, partial=partial,
+                progress=not quiet, encoding=functools.partial(encoding, engine, address, workers),
+            )  # fmt: skip
+        except ValueError:  # the same command would fail again: nothing to continue
+            partial.unlink(missing_ok=True)
+            raise
+        if head:
+            from corel.training import add_head
 
-        backbone = add_head(backbone, progress=not quiet)
-    backbone.save(out)
+            backbone = add_head(backbone, progress=not quiet)
+        backbone.save(out)
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())
     if not quiet:

@@ -30,6 +30,7 @@ from corel.cli._scale import (
 )
 
 if TYPE_CHECKING:
+    from corel._io.rows import Row
     from corel.gallery import Explanation, Gallery
     from corel.images import Skipped
 
@@ -99,7 +100,7 @@ def enroll(
     report_skipped(done.skipped)
     for each, count in done.elsewhere.items():
         console().print(
-            f"{count:,} of these images are enrolled as {each} too; forget them in one class, or both will claim them",
+            f"enrolled as {each} too: {counted(count, 'image')}; forget them in one class, or both will claim them",
             markup=False,
         )
     for each, count in sorted(done.added.items()) if not quiet else ():
@@ -169,6 +170,7 @@ def score(
     style = style or format_of(file)
     named, outliers, blank, unsure, total = named_files(images), 0, 0, 0, 0
     check_outputs([gallery, backbone, *named.files], *outputs(style, file))
+    rows: list[Row] = []
     skipped: list[Skipped] = []
     with Gallery.open(gallery, backbone) as opened, row_writer(style, file, every=every) as write:
         small = _warn_of_small_classes(opened, rate, quiet=quiet, failing=fail_on_outlier)
@@ -182,8 +184,10 @@ def score(
             blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
             unsure += sum(each.verdict == "unsure" for each in verdicts)
             total += len(verdicts)
-            if rows := list(rows_of(scores, verdicts, rate, every=every)):
+            rows += rows_of(scores, verdicts, rate, every=every)
+            if total:  # where nothing can be read, the error is all there is to say
                 write(rows)
+                rows = []
         if not quiet:
             remark_on_small_photos(opened.backbone, named.source)
             if unsure and unsure >= MOSTLY * total and not small:

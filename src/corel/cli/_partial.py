@@ -53,6 +53,18 @@ def kept_until_complete(out: Path) -> Iterator[Partial]:
 
 
 @contextmanager
+def said_to_continue(partial: Path) -> Iterator[None]:
+    """Say at an interruption where what was done is, and that the same command continues from there."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if partial.exists():
+            place = printable(str(partial))
+            typer.echo(f"corel: interrupted; what was encoded is in {place}, the same command continues", err=True)
+        raise typer.Exit(INTERRUPTED) from stop
+
+
+@contextmanager
 def _terminating_as_an_exception() -> Iterator[None]:
     """Turn SIGTERM into SystemExit inside the block, so that it can say where its results are."""
 

@@ -105,7 +105,7 @@ def _csv(file: TextIO) -> Write:
 
 def _csv_cells(row: Row) -> tuple[object, ...]:
     numbers = (row.p_value, row.class_p_value, row.score)
-    names = map(exported, (row.image, row.verdict, SEPARATOR.join(row.classes), row.name))
+    names = map(exported, (row.image, row.verdict, SEPARATOR.join(row.classes), row.name or ""))
     return *names, *numbers, exported(row.note)
 
 
@@ -147,13 +147,18 @@ CLASS_HEADINGS = ("image", "verdict", "class", "class_p_value", "score")
 
 def _cells(row: Row) -> tuple[str, ...]:
     """An image's line: the classes that the verdict names, or the likeliest in brackets."""
-    named = SEPARATOR.join(row.classes) or f"({row.name})"
-    return printable(row.image), row.verdict, named, f"{row.p_value:.4f}"
+    named = SEPARATOR.join(row.classes) or (f"({row.name})" if row.name else "")
+    return printable(row.image), row.verdict, named, _number(row.p_value, 4)
 
 
 def _class_cells(row: Row) -> tuple[str, ...]:
     """An image's line for one class."""
-    return printable(row.image), row.verdict, row.name, f"{row.class_p_value:.4f}", f"{row.score:.2f}"
+    numbers = _number(row.class_p_value, 4), _number(row.score, 2)
+    return printable(row.image), row.verdict, row.name or "", *numbers
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _aligned(columns: Sequence[str], widths: Sequence[int]) -> str:

@@ -56,7 +56,7 @@ def refuse_without_ray(engine: Engine, **given: Any) -> None:
 def refuse_with_ray(engine: Engine, style: Format | None, *, strict: bool) -> None:
     """Refuse an option that only works in one process."""
     if engine is Engine.RAY and strict:
-        raise ValueError("--strict is for --engine local; on Ray what cannot be read is a row with its error")
+        raise ValueError("--strict is for --engine local; on Ray what cannot be read is a row with the reason")
     if engine is Engine.RAY and style not in (None, Format.PARQUET):
         raise ValueError(f"--engine ray writes Parquet, not {style.value}; leave --format out")
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from corel._errors import ArgumentError, ArgumentTypeError
+from corel._errors import ALL_ZERO, NOT_FINITE, ArgumentError, ArgumentTypeError, refuse_rows
 from corel.encoders.base import Embedding, Network
 from corel.persistence import death_times
 
@@ -90,13 +90,9 @@ def rows_of(features: int, items: Any) -> Tensor:
     if not rows.is_floating_point():
         raise ArgumentTypeError("images", f"must be floating point, got {rows.dtype}; use astype('float32')")
     numbers = rows.float()
-    bad = (~numbers.isfinite().all(dim=1)).nonzero().flatten().tolist()
-    if bad:
-        more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-        raise ArgumentError(
-            "images",
-            f"must be finite, in float32 too; rows {', '.join(map(str, bad[:5]))}{more} are not: drop or impute them",
-        )
+    refuse_rows("images", (~numbers.isfinite().all(dim=1)).nonzero().flatten().tolist(), NOT_FINITE)
+    lost = (rows != 0).any(dim=1) & (numbers == 0).all(dim=1)
+    refuse_rows("images", lost.nonzero().flatten().tolist(), ALL_ZERO)
     return numbers
 
 

@@ -12,6 +12,8 @@ from corel.encoders.base import Network
 from corel.encoders.feature_head import rows_of
 from corel.encoders.whitening import Whitened, Whitening
 
+SMALL, LARGE = 2.0**-30, 2.0**50  # numbers whose squares, and sums of these, float32 still holds to its precision
+
 
 class Vectors(Network):
     """Rows ``[n, D]`` → the same rows at length 1, as one branch; centered and whitened if asked.
@@ -39,8 +41,15 @@ class Vectors(Network):
         return network
 
     def prepare(self, items: Any) -> Tensor:
-        """Rows in any floating-point type, all finite."""
-        return rows_of(self.input_shape[0], items)
+        """Rows in any floating-point type, all finite; only their directions matter."""
+        return _squarable(rows_of(self.input_shape[0], items))
+
+
+def _squarable(rows: Tensor) -> Tensor:
+    """Scale rows by a power of two, exactly, where float32 cannot hold the squares of their numbers."""
+    largest = rows.abs().amax(dim=1, keepdim=True)
+    exponents = torch.frexp(largest).exponent.where((largest < SMALL) | (largest > LARGE), 0)
+    return (rows.double() * torch.pow(2.0, -exponents.double())).float() if exponents.any() else rows
 
 
 class Unit(nn.Module):

@@ -121,7 +121,7 @@ def check_box(photo: UInt8Array, box: Box, side: int) -> None:
         raise ArgumentError(
             "box",
             f"is {width}×{height} pixels and no window of {side}×{side} fits into it; "
-            f"draw a larger box or choose smaller windows (window={min(width, height)})",
+            f"draw a larger box or choose windows of at most {min(width, height)} pixels",
         )
 
 

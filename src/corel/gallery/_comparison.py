@@ -65,7 +65,7 @@ def compared_classes(scores: Scores, verdict: Verdict, name: str | None) -> dict
     if asked == likeliest:
         return {likeliest: "the likeliest", **dict.fromkeys(others[:1], "the runner-up")}
     # Members of the likeliest class may fit so well that it rules the image out, and the next class does not.
-    ruled_out = bool(verdict.classes) and verdict.likeliest not in verdict.classes
+    ruled_out = bool(verdict.classes) and not verdict.enrolled and verdict.likeliest not in verdict.classes
     role = "named by the verdict" if scores.classes[asked] == verdict.best else "asked about"
     return {asked: role, likeliest: "the likeliest, ruled out" if ruled_out else "the likeliest"}
 
@@ -91,7 +91,7 @@ def in_words(verdict: Verdict, comparisons: Sequence[Comparison], rate: float) -
     """Say the verdict, what decided, and for each class how the item compares with its members."""
     sides = [
         f"{each.name}: at most {_share(each.p_value)} of {_members(each)} fit as badly"
-        f"{', so it is ruled out' if each.p_value <= rate else ''}."
+        f"{', so it is ruled out' if each.p_value <= rate and not verdict.enrolled else ''}."
         for each in comparisons
     ]
     return [_heading(verdict), _reason(verdict, rate), *sides]

@@ -102,6 +102,7 @@ class Scores:
     def decide(self, rate: float = 0.05, confidence: float | None = None) -> list[Verdict]:
         """Give a verdict on each image: known, unsure, stranger, or not a photograph.
 
+        An exemplar is of the classes that hold it, whatever its p-values.
         Among images of the enrolled classes, at most the share `rate` is called stranger, and the classes of a
         verdict hold the true one at least with probability 1 − 2·rate. In addition, at most 1% of real images is
         called "not a photograph", as measured on eight sets. The share of strangers is averaged over enrollments. With
@@ -143,14 +144,25 @@ class Scores:
         return self.calibration.pooled(self.p_values, self.likeness, rate)
 
     def ranking(self, rate: float) -> NDArray[np.int64]:
-        """Order each image's classes ``[n, C]``: its prediction set, then those that reject it, both by likeness."""
+        """Order each image's classes ``[n, C]``: those that hold it, its prediction set, the others."""
         p_values = self.set_p_values(rate)
-        return np.lexsort((-p_values, -self.likeness, p_values <= rate), axis=1)
+        return np.lexsort((-p_values, -self.likeness, p_values <= rate, ~self._holding), axis=1)
+
+    @cached_property
+    def _holding(self) -> Booleans:
+        """Tell which classes ``[n, C]`` hold each very image."""
+        found = np.zeros(self.likeness.shape, bool)
+        for i, names in enumerate(self.enrolled):
+            found[i] = [name in names for name in self.classes] if names else False
+        return found
 
     def _verdict(self, i: int, allowed: tuple[str, ...], limit: float) -> Verdict:
         p_value, likeliest = float(self.known[i]), self.classes[int(self.likeness[i].argmax())]
+        enrolled = self.enrolled[i] if len(self.enrolled) else ()
+        if self._holding[i].any():  # what it is was said; p-values are for new images
+            allowed = tuple(self.classes[c] for c in np.argsort(-self.likeness[i]) if self._holding[i, c])
+            limit = 0.0
         blank = self.photographic is not None and not self.photographic[i]
         verdict = "not a photograph" if blank else answer(p_value, allowed, limit)
         named = allowed if verdict in ("known", "unsure") else ()
-        enrolled = self.enrolled[i] if len(self.enrolled) else ()
         return Verdict(self.images[i], verdict, named, likeliest, p_value, enrolled)

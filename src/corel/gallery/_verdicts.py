@@ -16,8 +16,9 @@ class Verdict:
         image: the image's name.
         verdict: `not a photograph` for a blank, flat or noise frame; else `stranger` if and only if `p_value` ≤ rate,
             or a stricter limit with a confidence; else `known` where one class is left, `unsure` where several are, or
-            none.
-        classes: the classes that it may be, likeliest first; a stranger has none, nor has a blank frame.
+            none. An enrolled image is `known`, or `unsure` if several classes hold it.
+        classes: the classes that it may be, likeliest first; a stranger has none, nor has a blank frame. Of an enrolled
+            image the classes that hold it.
         likeliest: the class that it is most like, whatever the verdict.
         p_value: for "of one of the enrolled classes".
         enrolled: the classes that hold this very image.

@@ -28,13 +28,30 @@ def list_array(images: NDArray[Any], source: str = "an array") -> ArrayListing:
     return ArrayListing(numbered("train", len(images)), None, (), source, images=images)
 
 
+def one_or_many(images: NDArray[Any], source: str, *, tensor: bool = False) -> NDArray[Any]:
+    """Give images without labels as a batch: ``[h, w, 3|4]`` is one color image, of a tensor ``[3|4, h, w]`` too."""
+    if images.ndim != 3:
+        return images
+    if {images.shape[-1], *(images.shape[:1] if tensor else ())} & {3, 4}:
+        return images[None]
+    if len(images) == 3:  # numpy has no custom that would decide
+        raise ArgumentError(
+            "source",
+            f"may be one color image or three gray ones: {source} has the shape {list(images.shape)}; give a color "
+            "image as [h, w, 3] or [1, 3, h, w], gray images as [3, h, w, 1]",
+        )
+    return images
+
+
 def list_array_file(path: Path, split: str) -> ArrayListing:
     """List the images of an .npy file, or of the entries of an .npz file that belong to `split`."""
     content = arrayfile.load(path)
     if isinstance(content, np.ndarray):
         only_train(split, str(path))
-        return list_array(content, str(path))
+        return list_array(one_or_many(content, str(path)), str(path))
     images, labels, classes = _entries(content, split, path)
+    if labels is None:
+        images = one_or_many(images, str(path))
     plain = list_array(images, str(path))
     return replace(plain, names=numbered(split, len(plain)), labels=labels, classes=classes)
 

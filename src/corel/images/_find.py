@@ -6,7 +6,6 @@ import difflib
 import glob
 import os
 import re
-import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from PIL import Image
 
 from corel._errors import ArgumentError
 from corel._io import arrayfile
-from corel.images._arrays import list_array, list_array_file
+from corel.images._arrays import list_array, list_array_file, one_or_many
 from corel.images._convert import as_array
 from corel.images._datasets import DatasetListing, list_dataset, own_name
 from corel.images._folder import files_below, list_folder
@@ -64,22 +63,8 @@ def find(source: Any, split: str, root: str | os.PathLike[str] | None, *, labele
     array = as_array(source)
     if isinstance(array, np.ndarray):
         only_train(part, "an array")
-        # One color image: [h, w, 3|4], or as torch has it [3|4, h, w]. Three gray images would be an array [3, h, w].
-        channels = {array.shape[-1], *(array.shape[:1] if array is not source else ())} if array.ndim == 3 else set()
-        if channels & {3, 4}:
-            return list_array(array[None])
-        _warn_of_three_gray_images(array.shape)
-        return list_array(array)
+        return list_array(one_or_many(array, "an array", tensor=array is not source))
     return list_dataset(source, part)
-
-
-def _warn_of_three_gray_images(shape: tuple[int, ...]) -> None:
-    if len(shape) == 3 and shape[0] == 3:
-        warnings.warn(
-            f"an array of shape {list(shape)} is read as three gray images; give one color image as [h, w, 3] or "
-            "[1, 3, h, w], and gray images as [3, h, w, 1] to avoid this warning",
-            stacklevel=4,  # who calls `open` or `stream`
-        )
 
 
 def has_test_split(source: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from corel._errors import ArgumentError
+from corel._errors import NOT_FINITE, ArgumentError, refuse_rows
 
 Resize = Literal["stretch", "crop"]
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos"]
@@ -104,10 +104,7 @@ class Rows:
             raise ArgumentError(
                 "source", f"must be rows of {self.features} features, [n, {self.features}], got {list(values.shape)}"
             )
-        if bad := np.flatnonzero(~np.isfinite(values).all(axis=1)).tolist():
-            more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            rows = ", ".join(map(str, bad[:5])) + more
-            raise ArgumentError("source", f"must be finite, in float32 too; rows {rows} are not: drop or impute them")
+        refuse_rows("source", np.flatnonzero(~np.isfinite(values).all(axis=1)).tolist(), NOT_FINITE)
 
 
 def from_document(document: dict[str, Any]) -> Preparation | Rows:

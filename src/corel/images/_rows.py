@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corel._errors import ArgumentError, ArgumentTypeError
+from corel._errors import ALL_ZERO, ArgumentError, ArgumentTypeError, refuse_rows
 from corel._io.arrayfile import load_features, load_labeled
 from corel.images._convert import as_array
 from corel.images._labels import Labels, is_pair, numbered_labels
@@ -48,9 +48,11 @@ def read_rows(source: Any, preparation: Rows, split: str, *, labeled: bool) -> R
 
 
 def _checked(rows: Any, preparation: Rows) -> NDArray[np.float32]:
+    given = np.asarray(as_array(rows))
     with np.errstate(over="ignore"):  # what float32 cannot hold is named by its row
-        values = np.asarray(as_array(rows), dtype=np.float32)
+        values = np.asarray(given, dtype=np.float32)
     preparation.check(values)
+    refuse_rows("source", np.flatnonzero(given.any(axis=1) & ~values.any(axis=1)).tolist(), ALL_ZERO)
     return values
 
 

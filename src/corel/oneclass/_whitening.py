@@ -48,16 +48,17 @@ class Whitening(NamedTuple):
     def of(cls, background: Points, shrinkage: float = SHRINKAGE) -> Whitening:
         """Learn it from the background `[G, F]` alone."""
         values = background.astype(np.float64)
-        mean, deviation = values.mean(axis=0), values.std(axis=0)
+        mean, deviation = values.mean(axis=0), _deviations(values)
         # The background says nothing about a feature that never changes in it.
         deviation[deviation == 0] = np.median(deviation[deviation > 0]) if deviation.any() else 1.0
         steps = _steps(values, mean, deviation)
+        shares = deviation / _power(deviation.max())  # only the direction of a result matters
         with one_thread_products():  # a few hundred features: threads would wait for each other, on a busy machine long
-            covariance = (steps.T @ steps) * np.outer(deviation, deviation) / (len(steps) * STEPS**2)
+            covariance = (steps.T @ steps) * np.outer(shares, shares) / (len(steps) * STEPS**2)
             variance = np.trace(covariance) / len(mean) or 1.0
             covariance = (1 - shrinkage) * covariance + shrinkage * variance * np.eye(len(mean))
             variances, directions = np.linalg.eigh(covariance)
-            matrix = deviation[:, None] * ((directions / np.sqrt(variances)) @ directions.T)
+            matrix = shares[:, None] * ((directions / np.sqrt(variances)) @ directions.T)
         return cls(mean, deviation, np.rint(matrix * (ENTRIES / np.abs(matrix).max())), _length(len(mean)))
 
     def units(self, features: Points) -> NDArray[np.float32]:
@@ -86,6 +87,18 @@ def _kept(content: bytes, dtype: str, shape: tuple[int, ...]) -> Whitening:
 def _steps(values: NDArray[Any], mean: Doubles, deviation: Doubles) -> Doubles:
     steps = (values - mean) * (STEPS / deviation)
     return np.clip(np.rint(steps, out=steps), -REACH, REACH, out=steps)
+
+
+def _deviations(values: Doubles) -> Doubles:
+    """Deviations of the columns; their numbers may be too large or too small to be squared."""
+    powers = _power(np.abs(values).max(axis=0))
+    found: Doubles = (values / powers).std(axis=0) * powers
+    return found
+
+
+def _power(sizes: Any) -> Any:
+    """The power of two of each size: to divide by it changes no digit."""
+    return np.ldexp(1.0, np.frexp(sizes)[1])
 
 
 def _length(features: int) -> int:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from corel._errors import ArgumentError
+from corel._io.rows import UNREADABLE
 from corel._terminal import shown
 from corel._version import __version__
 from corel.scale._place import Place
@@ -34,13 +35,17 @@ class Counts(NamedTuple):
         return Counts(*(one + two for one, two in zip(self, other, strict=True))) if isinstance(other, Counts) else self
 
 
-VERDICTS = {"known": "known", "unsure": "unsure", "stranger": "strangers", "not a photograph": "blank", None: "errors"}
+VERDICTS = {
+    "known": "known", "unsure": "unsure", "stranger": "strangers", "not a photograph": "blank", UNREADABLE: "errors",
+}  # fmt: skip
 
 
 def count(table: Any, rows_each: int = 1) -> Counts:
-    """Count the verdicts in a table, where an image has `rows_each` rows, or one with its error."""
+    """Count the verdicts in a table, where an image has `rows_each` rows, or one if it is unreadable."""
     found = {each["values"]: each["counts"] for each in table.column("verdict").value_counts().to_pylist()}
-    ends = {end: found.get(verdict, 0) // (rows_each if verdict else 1) for verdict, end in VERDICTS.items()}
+    ends = {
+        end: found.get(verdict, 0) // (1 if verdict == UNREADABLE else rows_each) for verdict, end in VERDICTS.items()
+    }
     return Counts(sum(ends.values()), **ends)
 
 

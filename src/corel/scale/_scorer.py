@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corel._io.rows import arrow_table
+from corel._io.rows import UNREADABLE, Row, arrow_table
 from corel.gallery import Gallery, Packed, rows_of
 from corel.scale import _items
 
@@ -35,7 +35,8 @@ class Scorer:
     ========  ======================================================================================
 
     A column `name` names the items; without it `path` does. The result is an Arrow table with the columns of
-    `corel score --format parquet` and `error`: whatever cannot be read is a row with the reason.
+    `corel score --format parquet` and `error`: whatever cannot be read is a row with the verdict `unreadable` and the
+    reason.
 
     Args:
         gallery: a gallery's file, a `Packed` gallery, or Ray's reference to one, which each actor fetches once.
@@ -87,22 +88,23 @@ class Scorer:
         names = _items.names_of(columns)
         rows: list[list[tuple[Any, ...]]] = [[] for _ in names]
         for place, found in self._results(columns):
-            rows[place].append((names[place], *found))
+            rows[place].append(
+                (*found._replace(image=names[place]), found.note if found.verdict == UNREADABLE else None)
+            )
         return arrow_table([row for item in rows for row in item], ERROR)
 
-    def _results(self, columns: dict[str, Sequence[Any]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Give what follows the name in each row, and the item's place in the batch."""
+    def _results(self, columns: dict[str, Sequence[Any]]) -> Iterator[tuple[int, Row]]:
+        """Give rows without their names, and each item's place in the batch."""
         if _items.LATENT in columns or _items.VECTOR in columns:
             places: Sequence[int] | None
             places, broken, parts = self._rows(columns)
-            yield from ((place, _failed(reason)) for place, reason in broken.items())
+            yield from ((place, Row.unreadable("", reason)) for place, reason in broken.items())
         else:
             places, parts = None, self._images(columns)
         for scores in parts:
-            yield from ((int(each.path), _failed(each.reason)) for each in scores.skipped)
             for row in rows_of(scores, scores.decide(self.rate), self.rate, every=self.every):
                 number = int(row.image.rpartition(" ")[2])
-                yield (number if places is None else places[number]), (*row[1:], None)
+                yield (number if places is None else places[number]), row
 
     def _images(self, columns: dict[str, Sequence[Any]]) -> Iterator[Scores]:
         listing = _items.encoded(columns, self.folder)
@@ -121,10 +123,6 @@ class Scorer:
 
     def _encoded(self, values: Any, numbers: list[str]) -> Iterator[Scores]:
         yield self._gallery.score_encoded(values, numbers)
-
-
-def _failed(reason: str) -> tuple[Any, ...]:
-    return (None, None, None, None, None, None, None, reason)
 
 
 def _fetched(gallery: Any) -> Any:

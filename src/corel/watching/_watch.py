@@ -21,6 +21,7 @@ import numpy as np
 
 from corel._errors import ArgumentError
 from corel._io.lock import locked
+from corel._io.rows import UNREADABLE
 from corel._terminal import printable
 from corel.gallery import Gallery, Scores
 from corel.images import EmptySourceError
@@ -118,7 +119,7 @@ class Watch:
                 self._prepare_test(part)
                 rows |= self._bet(part, scores)
                 rows |= {each.path: self._unreadable(each.path, each.reason) for each in part.skipped}
-        written = [path for path, row in rows.items() if row.verdict != "unreadable" or Path(path).exists()]
+        written = [path for path, row in rows.items() if row.verdict != UNREADABLE or Path(path).exists()]
         if written and self._test is not None:
             state = {"log_bets": self._test.log_bets, "alarmed": self._test.alarmed}
             self.journal.add([found[each] for each in written], [rows[each] for each in written], scores, **state)
@@ -155,7 +156,7 @@ class Watch:
 
     def _unreadable(self, path: str, reason: str) -> Row:
         capital, alarmed = (0.0, False) if self._test is None else (self._test.log_capital, self._test.alarmed)
-        return Row(_now(), path, "unreadable", [], None, None, None, capital / math.log(10), alarmed, reason)
+        return Row(_now(), path, UNREADABLE, [], None, None, None, capital / math.log(10), alarmed, reason)
 
     def _run_commands(self) -> None:
         """Run the command for the strangers of the last batch for which it was not run, and wait for it."""

@@ -47,17 +47,19 @@ export function setPValues(image, calibration, rate) {
 }
 
 /**
- * Decide. Classes are given by their numbers: `set` holds those that do not reject the image, the likeliest first,
- * `order` continues with those that do; `likeliest` is the one that it is most like, whatever the verdict.
+ * Decide. Classes are given by their numbers: `set` holds those that do not reject the image, or those that hold it, the
+ * likeliest first; `order` continues with the others; `likeliest` is the one that it is most like, whatever the verdict.
  */
-export function decide(image, calibration, rate) {
+export function decide(image, calibration, rate, classes) {
   const p = setPValues(image, calibration, rate);
+  const holds = classes.map(name => image.enrolled.includes(name));
   const order = p.map((_, index) => index).sort((a, b) =>
-    (p[a] <= rate) - (p[b] <= rate) || image.likeness[b] - image.likeness[a] || p[b] - p[a]);
-  const set = order.filter(index => p[index] > rate);
+    holds[b] - holds[a] || (p[a] <= rate) - (p[b] <= rate) || image.likeness[b] - image.likeness[a] || p[b] - p[a]);
+  const held = holds.includes(true);
+  const set = order.filter(index => held ? holds[index] : p[index] > rate);
   const likeliest = image.likeness.indexOf(Math.max(...image.likeness));
   let verdict = set.length === 1 ? "known" : "unsure";
-  if (image.known <= rate) verdict = "stranger";
+  if (image.known <= rate && !held) verdict = "stranger";
   if (!image.photographic) verdict = "not a photograph";
   return { verdict, set, order, likeliest, p };
 }

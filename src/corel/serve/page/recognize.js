@@ -164,7 +164,7 @@ function fail(photo, reason) {
 function redecide(photo, always = false) {
   if (!photo.scores) return;
   const before = JSON.stringify(photo.decision);
-  photo.decision = decide(photo.scores, photo.calibration, board.rate);
+  photo.decision = decide(photo.scores, photo.calibration, board.rate, photo.classes);
   photo.verdict = photo.decision.verdict;
   if (always || JSON.stringify(photo.decision) !== before) draw(photo);
 }
