@@ -242,7 +242,7 @@ FOREIGN_FILES: dict[str, Attacked] = {
     "TIFF, compressed": _image("tif", "TIFF", compression="tiff_lzw"),
     "GIF": _image("gif", "GIF"),
     **({"AVIF": _image("avif", "AVIF")} if pillow.check("avif") else {}),
-    ".npy": Attacked("a.npy", _npy, _opened, ARRAY),
+    ".npy": Attacked("a.npy", lambda: _npy((2, 8, 8)), _opened, ARRAY),
     ".npz": Attacked(
         "a.npz", lambda: _npz(images=np.zeros((3, 8, 8), np.uint8), labels=np.arange(3)), _opened, ENTRIES
     ),

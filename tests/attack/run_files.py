@@ -41,7 +41,7 @@ def _read_table(path: Path) -> object:
 
 def _part() -> bytes:
     content = io.BytesIO()
-    table = arrow.table({"verdict": ["known", "stranger", None]})
+    table = arrow.table({"verdict": ["known", "stranger", "unreadable"]})
     counts = json.dumps(_manifest.count(table)).encode()
     parquet.write_table(table.replace_schema_metadata({_manifest.KEY: counts}), content)
     return content.getvalue()

@@ -346,12 +346,12 @@ def test_feature_vectors_come_in_one_file(corel: Corel, photos: Path, tmp_path: 
 
 
 def test_the_table_shows_the_whole_set(corel: Corel, gallery: Path, photos: Path) -> None:
-    classes = photos / "classes"
-    heading, *lines = corel("score", gallery, classes, "--rate", 0.001).stdout.splitlines()
+    blue = photos / "classes" / "blue"
+    heading, *lines = corel("score", gallery, blue, "--rate", 0.001).stdout.splitlines()
     assert heading.split() == ["image", "verdict", "class", "p_value"]
     shown = {tuple(line.split()[1:3]) for line in lines}
     assert shown <= {("unsure", "red/green"), ("unsure", "green/red")}  # no class is ruled out at 0.1%
-    stranger = corel("score", gallery, classes / "blue" / "00.png").stdout.splitlines()[1].split()
+    stranger = corel("score", gallery, blue / "00.png").stdout.splitlines()[1].split()
     assert stranger[1] == "stranger"
     assert stranger[2] in ("(red)", "(green)")
 

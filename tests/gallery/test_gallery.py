@@ -113,7 +113,7 @@ def test_prediction_sets_hold_what_is_not_rejected_and_rank_by_likeness(path: Pa
 
 def test_an_exemplar_is_of_its_class_whatever_its_p_value(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
-        gallery.enroll("ruby", colored(0, 3, 1))
+        gallery.enroll("ruby", colored(0, 40, 1)[:3])
         found = gallery.score(colored(0, 40, 1))
         verdicts = found.decide(0.9)
         why = gallery.explain(colored(0, 40, 1)[3 + int(found.known[3:].argmin()) :][:1], rate=0.9)

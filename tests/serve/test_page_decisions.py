@@ -39,7 +39,7 @@ def test_the_page_decides_as_python_does(
     browser: Browser, uneven: tuple[Path, Server], encoder: Path, tmp_path: Path
 ) -> None:
     path, server = uneven
-    sent = [*pictures("red", 16, 300), *pictures("green", 16, 300), *pictures("blue", 16, 300), *pictures("red", 45, 0)]
+    sent = [*pictures("red", 16, 300), *pictures("green", 16, 300), *pictures("blue", 16, 300), *pictures("red", 16, 0)]
     for name, content in sent:
         (tmp_path / name).write_bytes(content)
     answer = server.post("/v1/score", sent).json
