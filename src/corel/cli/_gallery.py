@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,7 @@ from corel.cli._inputs import named_files, report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Json, Photographs, Quiet, Rate, Strict
 from corel.cli._outputs import PICTURES, Output, check_outputs, picture_style, write_picture
 from corel.cli._resolution import remark_on_large_photos, remark_on_small_photos
-from corel.cli._rows import NOT_A_PHOTOGRAPH, Format, format_of, outputs, row_writer
+from corel.cli._rows import NOT_A_PHOTOGRAPH, Format, Write, format_of, outputs, row_writer
 from corel.cli._scale import (
     Address,
     Engine,
@@ -31,7 +32,7 @@ from corel.cli._scale import (
 
 if TYPE_CHECKING:
     from corel._io.rows import Row
-    from corel.gallery import Explanation, Gallery
+    from corel.gallery import Explanation, Gallery, Scores
     from corel.images import Skipped
 
 VECTORS = "For a backbone on vectors one .npy or .npz file of floats, a vector a row."
@@ -163,44 +164,52 @@ def score(
         if fail_on_outlier and counts.known + counts.unsure < counts.images:
             raise typer.Exit(1)
         return
-    from corel.gallery import Gallery, rows_of
+    from corel.gallery import Gallery
     from corel.images import one_ahead
 
     file = None if out is None else Path(out)
-    style = style or format_of(file)
-    named, outliers, blank, unsure, total = named_files(images), 0, 0, 0, 0
+    style, named = style or format_of(file), named_files(images)
     check_outputs([gallery, backbone, *named.files], *outputs(style, file))
-    rows: list[Row] = []
-    skipped: list[Skipped] = []
     with Gallery.open(gallery, backbone) as opened, row_writer(style, file, every=every) as write:
         small = _warn_of_small_classes(opened, rate, quiet=quiet, failing=fail_on_outlier)
         held_out = 0 if confidence is None else _held_out(opened, rate, confidence, quiet=quiet)
         options = {"photographs": photographs, "strict": strict, "progress": not quiet}
         # While a batch is decided about and written, the next ones are scored, encoded and read.
-        for scores in one_ahead(opened.score_batches(named.source, held_out=held_out, **options)):
-            skipped += scores.skipped
-            verdicts = scores.decide(rate, confidence)
-            outliers += sum(each.is_outlier for each in verdicts)
-            blank += sum(each.verdict == NOT_A_PHOTOGRAPH for each in verdicts)
-            unsure += sum(each.verdict == "unsure" for each in verdicts)
-            total += len(verdicts)
-            rows += rows_of(scores, verdicts, rate, every=every)
-            if total:  # where nothing can be read, the error is all there is to say
-                write(rows)
-                rows = []
+        batches = one_ahead(opened.score_batches(named.source, held_out=held_out, **options))
+        found, skipped = _decide(batches, write, rate, confidence, every=every)
         if not quiet:
             remark_on_small_photos(opened.backbone, named.source)
-            if unsure and unsure >= MOSTLY * total and not small:
+            if found["unsure"] and found["unsure"] >= MOSTLY * found.total() and not small:
                 remark_on_large_photos(opened.backbone, named.source)
     report_skipped(skipped)
-    if blank and not quiet:
+    if found[NOT_A_PHOTOGRAPH] and not quiet:
         console().print(
-            f"{counted(blank, 'blank, flat or noise frame')}; at most 1% of real images are called that, in addition "
-            "to the rate (--no-photographs turns it off)",
+            f"{counted(found[NOT_A_PHOTOGRAPH], 'blank, flat or noise frame')}; at most 1% of real images are called "
+            "that, in addition to the rate (--no-photographs turns it off)",
             markup=False,
         )
-    if fail_on_outlier and (outliers or skipped):
+    if fail_on_outlier and found["known"] + found["unsure"] < found.total() + len(skipped):
         raise typer.Exit(1)
+
+
+def _decide(
+    batches: Iterable[Scores], write: Write, rate: float, confidence: float | None, *, every: bool
+) -> tuple[Counter[str], list[Skipped]]:
+    """Decide about each batch and write its rows; give the number of each verdict, and what could not be read."""
+    from corel.gallery import rows_of
+
+    found: Counter[str] = Counter()
+    rows: list[Row] = []
+    skipped: list[Skipped] = []
+    for scores in batches:
+        verdicts = scores.decide(rate, confidence)
+        found.update(each.verdict for each in verdicts)
+        skipped += scores.skipped
+        rows += rows_of(scores, verdicts, rate, every=every)
+        if found:  # where nothing can be read, the error is all there is to say
+            write(rows)
+            rows = []
+    return found, skipped
 
 
 def _held_out(gallery: Gallery, rate: float, confidence: float, *, quiet: bool) -> int:
