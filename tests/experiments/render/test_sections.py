@@ -403,6 +403,23 @@ def test_memory_is_shown_by_size_and_number_of_photos(tmp_path: Path) -> None:
     assert "| 224 pixels | 800 MB | 1,023 MB |" in wrapped.memory(tmp_path)
 
 
+def test_a_claim_about_other_datasets_is_judged_where_all_classes_were_run(tmp_path: Path) -> None:
+    def ours() -> dict[str, Any]:
+        return {"count": {"120": {"mean": 0.8, "classes": [0.8] * 10}}}
+
+    def adt(label: int) -> Part:
+        return Part(f"cifar100, ADT-120, {label}", {}, lambda: {"auc": {"ADT (plain)": 0.6}, "label": label})
+
+    run_parts("table1", [Part("cifar10 → cifar100, seed 0", {}, ours)], {}, folder=tmp_path)
+    run_parts("wider", [adt(label) for label in range(9)], {}, folder=tmp_path)
+    (claim,) = (each for each in claims.CLAIMS if each.statement == "the same on CIFAR-20 and CIFAR-100")
+    assert claim.judge(tmp_path).verdict == "not run"
+    run_parts("wider", [adt(label) for label in range(10)], {}, folder=tmp_path)
+    assert claim.judge(tmp_path) == claims.Finding(
+        "held", "above 1 of 1 at p ≤ 0.05; closest: ADT (plain) on CIFAR-100, +0.2000 (p = 0.002)"
+    )
+
+
 def test_adt_in_half_precision_is_shown_beside_the_whole(tmp_path: Path) -> None:
     def part(name: str, auc: float) -> Part:
         return Part(name, {}, lambda: {"auc": {"ADT (plain)": auc}, "label": 0})
