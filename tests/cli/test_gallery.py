@@ -240,6 +240,10 @@ def test_the_ending_of_the_file_decides_the_format(corel: Corel, gallery: Path, 
         (tmp_path / "other").unlink()
     assert written("rows.txt").split()[:2] == [b"image", b"verdict"]
     assert written("rows.csv", "--format", "table") == written("rows.txt")
+    assert written("rows.json", "--format", "jsonl") == written("rows.jsonl")
+    said = corel("score", gallery, photos / "broken.png", "--out", tmp_path / "rows.xlsx", exits=2).stderr
+    assert "name rows.csv, or choose with --format" in " ".join(said.split())
+    assert not (tmp_path / "rows.xlsx").exists()
 
 
 def test_names_from_standard_input_with_odd_characters(corel: Corel, gallery: Path, tmp_path: Path) -> None:

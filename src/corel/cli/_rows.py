@@ -34,9 +34,18 @@ class Format(str, Enum):
     PARQUET = "parquet"
 
 
+# What programs read, but we do not write, and what to take for it.
+INSTEAD = {"json": "jsonl", "tsv": "csv", "xlsx": "csv", "xls": "csv", "ods": "csv", "arrow": "parquet"}
+
+
 def format_of(out: Path | None) -> Format:
     """Give the format that a file's name ends in; a table for any other name, and for standard output."""
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    if out is not None and ending in INSTEAD:
+        raise ValueError(
+            f"--out {out} would not be what its ending says: results are written as .csv, .jsonl, .parquet or a table; "
+            f"name {out.with_suffix('.' + INSTEAD[ending]).name}, or choose with --format"
+        )
     return Format(ending) if ending in ("csv", "jsonl", "parquet") else Format.TABLE
 
 
