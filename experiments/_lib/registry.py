@@ -80,7 +80,7 @@ EXPERIMENTS = {
         Experiment("presets", "the preset `paper` beside `authors`", 10, BOTH),
         Experiment("control", "a fair λ = 0: radius at the same quantile", 10, BOTH),
         Experiment("baselines", "Table 1: baselines on CIFAR-10 at m = 120", 140, DATA),
-        Experiment("wider", "baselines on CIFAR-20 and CIFAR-100, ADT-1,000", 720, DATA),
+        Experiment("wider", "baselines on CIFAR-20 and CIFAR-100, ADT-1,000", 210, DATA),
         Experiment("precision", "whether the fast training step costs accuracy", 40, DATA),
         Experiment("contrastive", "what the contrastive objective needs", 130, BOTH),
         Experiment("benefit", "with and without the connectivity loss, contrastive", 250, BOTH),

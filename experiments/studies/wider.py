@@ -3,7 +3,7 @@
 Four methods on all of CIFAR-20 from 120 images, ADT on ten of its classes; ADT from 120 images on ten classes of
 CIFAR-100, and from 1,000 on three of CIFAR-10. Classes are evenly spaced. Scored are all test images of the class and a
 sample of the others, 1,000 in all. ADT's network computes in bfloat16, which takes half the time; on three classes of
-CIFAR-10 it is measured as `baselines` has it in float32, to see what that changes. ``--only`` does a part. Some six
+CIFAR-10 it is measured as `baselines` has it in float32, to see what that changes. ``--only`` does a part. Some three
 hours of one core in all. Writes experiments/results/wider.json.
 """
 
