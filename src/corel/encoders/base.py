@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
+from corel._compute.memory import keep_freed_memory
 from corel._compute.threads import run_side_by_side
 from corel._errors import ArgumentError
 from corel._terminal import track
@@ -101,6 +102,8 @@ class Network(nn.Module, ABC):
         if batch_size < 1:
             raise ArgumentError("batch_size", f"must be at least 1, got {batch_size}")
         device = next(chain(self.parameters(), self.buffers())).device
+        if device.type == "cpu":
+            keep_freed_memory()
         self.prepare(items[:1])  # says what is wrong, if anything, before the first batch
         width = self.architecture["branches"] * self.architecture["branch_dim"]
         each_of: Callable[..., Iterable[Embedding]] = run_side_by_side if self.apart and device.type == "cpu" else map

@@ -39,7 +39,9 @@ def decode(data: bytes, preparation: Preparation) -> UInt8Array:
             # Twice the size leaves the filter enough to work on.
             wanted = 2 * (preparation.shorter or preparation.size)
             image.draft("RGB", (wanted, wanted))
-        return from_pil(ImageOps.exif_transpose(image), preparation)
+        image.load()  # which may change its mode and size
+        ImageOps.exif_transpose(image, in_place=True)
+        return from_pil(image, preparation)
 
 
 def open_image(data: bytes) -> Image.Image:
