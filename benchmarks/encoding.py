@@ -2,16 +2,21 @@
 
 ``python -m benchmarks.encoding`` encodes 2,000 images in turns and writes ``benchmarks/results/encoding.json``: latents
 as `Backbone.encode` gives them, the network in batches of 500 and of 100 with its batch norms apart (as corel encoded
-before), and onnxruntime on the exported graph in batches of 100 and of 32. ``--quick`` shows that everything runs.
+before), and onnxruntime on the exported graph in batches of 100 and of 32. Each has a process of its own, or what corel
+asks of the memory allocator would help them all. ``--quick`` shows that everything runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +40,42 @@ Pixels = NDArray[np.uint8]
 Latents = NDArray[np.float32]
 
 
-def methods(backbone: Backbone, folder: Path) -> dict[str, Callable[[Pixels], Latents]]:
-    """Every way as a function from images to latents."""
-    runs = {f"onnxruntime, batches of {size}": _onnx(backbone, folder, size) for size in (32, 100)}
-    plain = {f"batch norms apart, batches of {size}": _plain(backbone, size) for size in (100, 500)}
-    return {OURS: backbone.encode, **plain, **runs}
+def ways() -> dict[str, Callable[[], Callable[[Pixels], Latents]]]:
+    """Every way as a function that gives one from images to latents."""
+    runs = {f"onnxruntime, batches of {size}": partial(_onnx, size) for size in (32, 100)}
+    plain = {f"batch norms apart, batches of {size}": partial(_plain, size) for size in (100, 500)}
+    return {OURS: lambda: Backbone.load().encode, **plain, **runs}
 
 
-def _plain(backbone: Backbone, size: int) -> Callable[[Pixels], Latents]:
-    network = backbone.network
+def encode(name: str, images: int) -> Latents:
+    """Encode so many images in one way: what its process does."""
+    return _way(name)(_pixels(images))
+
+
+@cache
+def _way(name: str) -> Callable[[Pixels], Latents]:
+    return ways()[name]()
+
+
+@cache
+def _pixels(images: int) -> Pixels:
+    shape = Backbone.load().network.input_shape
+    return np.random.default_rng(0).integers(0, 256, (images, *shape[1:], 3), np.uint8)
+
+
+@contextmanager
+def processes() -> Iterator[dict[str, Callable[[int], Latents]]]:
+    """Give every way as a function of the number of images, which a process of its own runs."""
+    with ExitStack() as open_ones:
+        calls: dict[str, Callable[[int], Latents]] = {}
+        for name in ways():
+            pool = open_ones.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("spawn")))
+            calls[name] = lambda images, name=name, pool=pool: pool.submit(encode, name, images).result()  # type: ignore[misc]
+        yield calls
+
+
+def _plain(size: int) -> Callable[[Pixels], Latents]:
+    network = Backbone.load().network
 
     @torch.no_grad()
     def encode(pixels: Pixels) -> Latents:
@@ -54,13 +86,13 @@ def _plain(backbone: Backbone, size: int) -> Callable[[Pixels], Latents]:
     return encode
 
 
-def _onnx(backbone: Backbone, folder: Path, size: int) -> Callable[[Pixels], Latents]:
-    file = folder / "encoder.onnx"
-    if not file.exists():
-        backbone.export_onnx(file)
-    options = onnxruntime.SessionOptions()
+def _onnx(size: int) -> Callable[[Pixels], Latents]:
+    backbone, options = Backbone.load(), onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
-    session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "encoder.onnx")
+        backbone.export_onnx(file)
+        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
     def encode(pixels: Pixels) -> Latents:
         images = backbone.network.prepare(pixels).contiguous().numpy()
@@ -72,13 +104,10 @@ def _onnx(backbone: Backbone, folder: Path, size: int) -> Callable[[Pixels], Lat
 
 def compare(images: int, rounds: int) -> dict[str, Any]:
     """Median milliseconds an image of every way, the ratios to corel's, and how far the latents agree."""
-    backbone = Backbone.load()
-    pixels = np.random.default_rng(0).integers(0, 256, (images, *backbone.network.input_shape[1:], 3), np.uint8)
-    with tempfile.TemporaryDirectory() as folder:
-        calls = methods(backbone, Path(folder))
+    with processes() as calls:
         for call in calls.values():
-            call(pixels[:100])
-        turns = take_turns(calls, [pixels] * rounds, "encoding")
+            call(images)
+        turns = take_turns(calls, [images] * rounds, "encoding")
     times = {name: 1000 * statistics.median(turn.seconds) / images for name, turn in turns.items()}
     ours = np.asarray(turns[OURS].value)
     return {
