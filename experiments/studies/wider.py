@@ -2,9 +2,10 @@
 
 Four methods on all of CIFAR-20 from 120 images, ADT on ten of its classes; ADT from 120 images on ten classes of
 CIFAR-100, and from 1,000 on three of CIFAR-10. Classes are evenly spaced. Scored are all test images of the class and a
-sample of the others, 1,000 in all. ADT's network computes in bfloat16, which takes half the time; on three classes of
-CIFAR-10 it is measured as `baselines` has it in float32, to see what that changes. ``--only`` does a part. Some three
-hours of one core in all. Writes experiments/results/wider.json.
+sample of the others, 1,000 in all; of CIFAR-10, whose classes have 1,000 each, as many others. ADT's network computes
+in bfloat16, which takes half the time; on three classes of CIFAR-10 it is measured as `baselines` has it in float32, to
+see what that changes. ``--only`` does a part. Some three hours of one core in all. Writes
+experiments/results/wider.json.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from experiments._lib.parts import Part, named, run_parts
 from experiments._lib.trainings import split
 from experiments.studies.baselines import METHODS, Protocol, describe, measure, stratified
 
-TESTED = 1000  # images, those of the class among them
+TESTED = 1000  # images, those of the class among them; but at least as many others as there are of the class
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,10 @@ def spaced(count: int, classes: int) -> list[int]:
 
 
 def beside_others(images: ImageSet, label: int, total: int, seed: int = 0) -> ImageSet:
-    """All images of the class and a sample of the others, `total` in all."""
+    """All images of the class and a sample of the others: `total` in all, or as many others as there are of the class."""
     inside = np.flatnonzero(np.asarray(images.labels) == label)
     others = np.flatnonzero(np.asarray(images.labels) != label)
-    drawn = np.random.default_rng([seed, label]).permutation(others)[: total - len(inside)]
+    drawn = np.random.default_rng([seed, label]).permutation(others)[: max(total - len(inside), len(inside))]
     return images.take(np.sort(np.concatenate([inside, drawn])))
 
 
