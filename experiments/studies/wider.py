@@ -48,7 +48,7 @@ def spaced(count: int, classes: int) -> list[int]:
 
 
 def beside_others(images: ImageSet, label: int, total: int, seed: int = 0) -> ImageSet:
-    """All images of the class and a sample of the others: `total` in all, but as many others as of the class at least."""
+    """All images of the class and a sample of the others: `total` in all, or as many others as of the class."""
     inside = np.flatnonzero(np.asarray(images.labels) == label)
     others = np.flatnonzero(np.asarray(images.labels) != label)
     drawn = np.random.default_rng([seed, label]).permutation(others)[: max(total - len(inside), len(inside))]
