@@ -118,3 +118,10 @@ def test_a_gallery_of_vectors_from_enrolling_to_forgetting(corel: Corel, folder:
     listed = corel("classes", path, "setosa").stdout.splitlines()
     assert corel("forget", path, "setosa").stdout == f"setosa: {len(listed)} forgotten\n"
     assert list(json.loads(corel("classes", path, "--json").stdout)["classes"]) == ["versicolor", "virginica"]
+
+
+@pytest.mark.parametrize(("count", "remark"), [(999, True), (1000, False)])
+def test_wrap_asks_for_more_than_a_small_background(corel: Corel, tmp_path: Path, count: int, remark: bool) -> None:
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(count, 4)))
+    asked = ("backbone", "wrap", "vectors", "--background", tmp_path / "rows.npy", "--out", tmp_path / "v.safetensors")
+    assert ("a background of 999 items is small" in corel(*asked).stderr) == remark

@@ -313,3 +313,9 @@ def test_threads_for_decoding_are_those_of_the_process(monkeypatch: pytest.Monke
     items = [encoded(COLOR[0])] * 300
     list(stream(images.EncodedListing([*map(str, range(300))], None, (), "a part", items=items, read=read), HOW))
     assert {name.rsplit("_")[-1] for name in seen} == {"0"}  # the first thread of each batch's pool
+
+
+def test_large_images_come_in_smaller_batches() -> None:
+    paths = (Image.fromarray(COLOR[i % 10]) for i in range(100))
+    assert [len(batch) for batch in stream(paths, Preparation(97))] == [64, 36]
+    assert [len(batch) for batch in stream(iter([COLOR[0]] * 100), Preparation(96))] == [100]

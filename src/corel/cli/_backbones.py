@@ -14,7 +14,7 @@ from corel._io.filetype import BINARY, SAFETENSORS
 from corel.cli._options import Quiet
 from corel.cli._outputs import Output, check_outputs
 from corel.cli._partial import said_to_continue
-from corel.cli._resolution import remark_on_small_photos
+from corel.cli._resolution import remark_on_few_items, remark_on_small_photos
 from corel.cli._scale import Address, Engine, EngineName, Workers, encoding
 from corel.cli._train import PANEL
 
@@ -143,6 +143,7 @@ def wrap(
     partial.unlink(missing_ok=True)
     typer.echo(backbone.describe())
     if not quiet:
+        remark_on_few_items(backbone)
         remark_on_small_photos(backbone, source, hint=False)
 
 

@@ -1,4 +1,4 @@
-"""Remarks on photos that are much larger, or smaller, than what the encoder sees of them."""
+"""Remarks on photos: much larger, or smaller, than what the encoder sees of them, or too few for a background."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 20  # photos that decide whether the encoder is too small for them
 LARGE = 64  # pixels of the shorter side, from which an encoder of 32 pixels loses much
+MANY = 1000  # items of a background, below which a gallery judges worse
 BETTER = "corel backbone wrap lite0 --background PHOTOS --out mine.safetensors"
 
 
@@ -40,6 +41,16 @@ def remark_on_small_photos(backbone: Backbone, source: Any, *, hint: bool = True
         better = f"; if the background's photos were larger, wrap with --shrink {median}"
         said += better if 2 * median <= shape[-1] else ""
     console().print(said, markup=False)
+
+
+def remark_on_few_items(backbone: Backbone) -> None:
+    """Ask for more items, if a wrapped encoder has a small background."""
+    items = backbone.metadata["data"]["items"]
+    if items < MANY:
+        said = (
+            f"a background of {counted(items, 'item')} is small; with a few thousand, strangers are told apart better"
+        )
+        console().print(said, markup=False)
 
 
 def _files(source: Any) -> list[Path]:

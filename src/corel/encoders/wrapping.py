@@ -29,7 +29,7 @@ BATCH, BATCHES = 100, 200  # items in a batch whose death times are measured, as
 FEWEST = 50  # items, for a radius to be read off
 AGREEMENT = 1e-3  # the largest change of a latent's component that half-precision weights may cause
 COMPARED = 32  # items by which it is measured
-ENCODED = 256  # items encoded at a time
+ENCODED = 64  # items encoded at a time
 
 Latents = NDArray[np.float32]
 

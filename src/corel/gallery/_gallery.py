@@ -288,7 +288,7 @@ class Gallery:
         kept = self._bank()
         # Where blocks have a thread each, a batch is encoded in halves, so that no thread waits for the last block.
         halves = self.backbone.network.apart
-        size = sources.BATCH // 2 if halves else sources.BATCH
+        size = sources.BATCH // 2 if halves else None
         batches = self._stream(images, "scoring", size=size, strict=strict, progress=progress)
         for batch in sources.in_turn(self._embedding(photographs=photographs), batches, pairs=halves):
             yield scored(kept, batch, self._store.holders(batch.hashes), held_out)
@@ -385,7 +385,7 @@ class Gallery:
         return found
 
     def _stream(
-        self, images: Any, description: str, *, size: int = sources.BATCH, called: str = "images", **options: Any
+        self, images: Any, description: str, *, size: int | None = None, called: str = "images", **options: Any
     ) -> Iterator[sources.Batch]:
         how = self.backbone.preparation
         with renamed(source=called):

@@ -22,7 +22,7 @@ from corel.images._set import UInt8Array
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_CHUNK = 64  # files a thread takes at once: fewer cost more overhead, more make the bar jump
+_CHUNK = 64  # files a thread takes at once, at most: fewer cost more overhead, more make the bar jump
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,22 @@ def _in_threads(
     threads: int | None = None,
 ) -> Iterator[Result]:
     # Pillow decodes and hashlib hashes without the GIL.
-    chunks = [files[i : i + _CHUNK] for i in range(0, len(files), _CHUNK)]
+    threads = threads or _threads()
+    each = max(1, min(_CHUNK, len(files) // (2 * threads)))  # no thread waits long for the last one
+    chunks = [files[i : i + each] for i in range(0, len(files), each)]
     with (
         progress_bar(description, len(files), quiet=not progress) as advance,
-        ThreadPoolExecutor(threads or _threads()) as pool,
+        ThreadPoolExecutor(threads) as pool,
     ):
         for results in pool.map(lambda chunk: [work(file) for file in chunk], chunks):
             advance(len(results))
             yield from results
 
 
-def _threads() -> int | None:
+def _threads() -> int:
     """Give the number of threads for this process: $OMP_NUM_THREADS, which torch reads too, or one a core.
 
     Several workers may share a machine; this variable gives each of them its part of the cores.
     """
     chosen = os.environ.get("OMP_NUM_THREADS", "")
-    return int(chosen) if chosen.isascii() and chosen.isdigit() and int(chosen) else os.cpu_count()
+    return int(chosen) if chosen.isascii() and chosen.isdigit() and int(chosen) else os.cpu_count() or 1

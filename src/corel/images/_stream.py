@@ -29,6 +29,7 @@ Item = TypeVar("Item")
 ITERATOR = "the files named"  # in sentences
 # Enough images to keep the encoder busy, few enough that results appear while one watches.
 BATCH = 256
+LARGE = 96  # pixels a side; encoders of larger images take long for each
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ def stream(
         preparation: how an item becomes the encoder's input, such as `Backbone.preparation`.
         split: ``train`` or ``test``.
         root: where known names are looked up.
-        batch_size: items a batch; default: 256.
+        batch_size: items a batch; default: 256, and 64 for images of more than 96 pixels a side.
         labeled: raise where items have no labels; an .npz file of rows is then read as ``train_features``,
             ``train_labels``, ``test_features`` and ``test_labels``.
         strict: raise on the first item that cannot be read, rather than skip and list it.
@@ -115,7 +116,7 @@ def stream(
         [(500, 32, 32, 3), (399, 32, 32, 3)]
 
     """
-    batch_size = BATCH if batch_size is None else batch_size
+    batch_size = _usual_size(preparation) if batch_size is None else batch_size
     if batch_size < 1:
         raise ArgumentError("batch_size", f"must be at least 1, got {batch_size}")
     shown = description if progress else None
@@ -138,6 +139,11 @@ def stream(
     if not isinstance(listing, EncodedListing):
         batches = _checked(batches, listing.source)
     return Stream(batches, listing.source, len(listing), shown, listing.classes)
+
+
+def _usual_size(preparation: Preparation | Rows) -> int:
+    large = isinstance(preparation, Preparation) and preparation.size > LARGE
+    return BATCH // 4 if large else BATCH
 
 
 def _all_labeled(batches: Iterator[Batch], source: str) -> Iterator[Batch]:
