@@ -18,7 +18,7 @@ print(platform.libc_ver()[0], resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc alone is told to keep memory")
-def test_encoding_in_one_thread_takes_its_memory_from_what_it_freed():
+def test_encoding_in_one_thread_takes_its_memory_from_what_it_freed() -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     environment = {name: value for name, value in environment.items() if not name.startswith("MALLOC_")}
     found = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)

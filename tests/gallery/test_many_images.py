@@ -92,6 +92,16 @@ def test_strangers_are_selected_among_many(path: Path, backbone: Backbone) -> No
     )
 
 
+def test_an_exemplar_is_never_selected(backbone: Backbone, tmp_path: Path) -> None:
+    odd = colored(2, 20, 7)
+    with Gallery.open(tmp_path / "odd", backbone, create=True) as gallery:
+        gallery.enroll("red", np.concatenate([colored(0, 80, 1), odd[:1]]))
+        found = gallery.select(np.concatenate([odd, colored(0, 20, 6)]), fdr=0.2)
+    assert found.p_values[0] == 1
+    assert not found.selected[0]
+    assert found.selected[1:20].all()
+
+
 def test_an_empty_selection_says_how_many_exemplars_are_needed(path: Path, backbone: Backbone) -> None:
     images = np.concatenate([colored(0, 99, 6), colored(2, 1, 7)])
     with Gallery.open(path, backbone) as gallery:

@@ -112,11 +112,15 @@ class Scores:
         return [self._verdict(i, allowed, limit) for i, allowed in enumerate(self.prediction_sets(rate))]
 
     def select(self, fdr: float = 0.1) -> Selection:
-        """Select strangers so that at most the share `fdr` of those selected is of enrolled classes, on average."""
+        """Select strangers so that at most the share `fdr` of those selected is of enrolled classes, on average.
+
+        An exemplar is never selected, whatever its p-value: its class is known.
+        """
         from corel.oneclass import discoveries
 
         count = len(self._split.calibration)
-        return Selection(self.images, self.known, discoveries(self.known, fdr), fdr, count, self.skipped)
+        p_values = np.where(self._holding.any(axis=1), 1.0, self.known)
+        return Selection(self.images, p_values, discoveries(p_values, fdr), fdr, count, self.skipped)
 
     @property
     def _split(self) -> HeldOut:

@@ -19,7 +19,7 @@ class Selection:
 
     Attributes:
         images: the names of all n images.
-        p_values: float64 ``[n]``, split-conformal, for "of one of the enrolled classes".
+        p_values: float64 ``[n]``, split-conformal, for "of one of the enrolled classes"; 1 for exemplars.
         selected: bool ``[n]``.
         fdr: the false discovery rate: the expected share of wrong ones among those selected, at most.
         calibrating: how many exemplars calibrated.
