@@ -24,6 +24,7 @@ default_role = "literal"  # docstrings write `name` as Markdown does
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 napoleon_use_ivar = True
+napoleon_attr_annotations = False  # they would name private modules
 
 html_theme = "pydata_sphinx_theme"
 html_title = "corel"
@@ -46,6 +47,18 @@ def escape_absolute_values(_app: Sphinx, _what: str, _name: str, _obj: Any, _opt
     for i, line in enumerate(lines):
         parts = re.split(r"(`[^`]+`)", line)
         lines[i] = "".join(part if part.startswith("`") else part.replace("|", r"\|") for part in parts)
+
+
+ARRAY = re.compile(
+    r"~?numpy\.ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], ~?numpy\.dtype\[(~?[\w.]+(?:\[[^\]]*\])?)\]\]"
+)
+
+
+def shorten_arrays(
+    _app: Sphinx, _what: str, _name: str, _obj: Any, _options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Write NDArray[float32] as the source does, not what it stands for."""
+    return tuple(each and ARRAY.sub(r"~numpy.typing.NDArray[\1]", each) for each in (signature, returned))  # type: ignore[return-value]
 
 
 class Commands(SphinxDirective):
@@ -88,3 +101,4 @@ def _paragraph(text: str) -> nodes.paragraph:
 def setup(app: Sphinx) -> None:
     app.add_directive("corel-commands", Commands)
     app.connect("autodoc-process-docstring", escape_absolute_values)
+    app.connect("autodoc-process-signature", shorten_arrays)
