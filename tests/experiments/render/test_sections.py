@@ -149,6 +149,7 @@ def test_every_claim_has_a_verdict_and_a_page(tmp_path: Path) -> None:
     assert verdicts["without branches the loss is small at initialization"] == "did not hold"
     assert verdicts["AUC of .72 on ImageNet"] == "not run"
     assert verdicts["over draws, AUC deviates by at most 0.001"] == "did not hold"
+    assert verdicts["from 120 images, slightly above ADT from 1,000"] == "not run"
     assert verdicts["in R¹⁰ death times are tighter and closer to η"] == "held"
     for claim in claims.CLAIMS:
         assert (paths.ROOT / "docs" / "reproduction" / f"{claim.page}.md").exists()
@@ -412,11 +413,35 @@ def test_a_claim_about_other_datasets_is_judged_where_all_classes_were_run(tmp_p
 
     run_parts("table1", [Part("cifar10 → cifar100, seed 0", {}, ours)], {}, folder=tmp_path)
     run_parts("wider", [adt(label) for label in range(9)], {}, folder=tmp_path)
-    (claim,) = (each for each in claims.CLAIMS if each.statement == "the same on CIFAR-20 and CIFAR-100")
+    (claim,) = (each for each in claims.CLAIMS if each.statement == "from 120 images, above ADT on CIFAR-100")
     assert claim.judge(tmp_path).verdict == "not run"
     run_parts("wider", [adt(label) for label in range(10)], {}, folder=tmp_path)
     assert claim.judge(tmp_path) == claims.Finding(
         "held", "above 1 of 1 at p ≤ 0.05; closest: ADT (plain) on CIFAR-100, +0.2000 (p = 0.002)"
+    )
+
+
+@pytest.mark.parametrize(("adt", "verdict"), [(0.7, "held in part"), (0.9, "did not hold")])
+def test_ours_from_120_images_is_compared_with_adt_from_1000(tmp_path: Path, adt: float, verdict: str) -> None:
+    def ours() -> dict[str, Any]:
+        return {"count": {"120": {"mean": 0.8, "classes": [0.8] * 10}}}
+
+    def part(label: int) -> Part:
+        return Part(f"cifar10, ADT-1000, {label}", {}, lambda: {"auc": {"ADT (plain)": adt}, "label": label})
+
+    run_parts("table1", [Part("cifar100 → cifar10, seed 0", {}, ours)], {}, folder=tmp_path)
+    run_parts("wider", [part(label) for label in (0, 3)], {}, folder=tmp_path)
+    (claim,) = (each for each in claims.CLAIMS if "from 1,000" in each.statement)
+    assert claim.judge(tmp_path).verdict == "not run"
+    run_parts("wider", [part(label) for label in (0, 3, 6)], {}, folder=tmp_path)
+    assert claim.judge(tmp_path).verdict == verdict
+
+
+def test_branches_closer_than_seeds_hold_in_part(tmp_path: Path) -> None:
+    put_backbones(tmp_path)
+    put(tmp_path, "branching", {"1 × 160": variant(0.70), "16 × 10": variant(0.78), "32 × 5": variant(0.779)}, epochs=2)
+    assert "| **held in part** | 16 × 10 (0.780) > 32 × 5 (0.779) > 1 × 160 (0.700); the first two are closer" in (
+        claims.claims(tmp_path)
     )
 
 
