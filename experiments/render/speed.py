@@ -216,7 +216,7 @@ def _scored(points: dict[str, Any]) -> list[list[str]]:
 def _why_slower() -> str:
     """Why this is more than the first column of `speed`, which times the same work."""
     alone = _times(read("persistence", BENCHMARKS)["results"]["forward_backward"])[OURS]
-    return f"with the caches as the network leaves them (warm, as above: {_duration(alone)})"
+    return f"right after the network has run (alone, as above, on the Xeon: {_duration(alone)})"
 
 
 def _rounds(step: dict[str, Any]) -> str:

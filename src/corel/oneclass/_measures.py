@@ -21,7 +21,7 @@ from corel.oneclass._kernel import Doubles, Integers, Points, Window
 from corel.oneclass._whitening import Whitening, whitening_of
 
 # The cosine score takes the covariance from all rows of the background, and the mass from so many. Twice as many change
-# the AUC by less than .001 (experiments/results/cosine_folds.json), and scoring takes a third longer.
+# the AUC by about .001 at most (experiments/results/cosine_folds.json), and scoring takes a third longer.
 WEIGHED = 1000
 
 
