@@ -78,11 +78,11 @@ def test_the_first_write_converts_it_and_what_was_there_stays(old: Path) -> None
         before = gallery.exemplars("red")
         assert gallery.enroll("red", colored(0, 12, 1)).duplicates == 12  # hashes are those of format 1
         gallery.enroll("blue", colored(2, 5, 3))
-        gallery.configure(shelf=2, method="contrast")
+        gallery.configure(method="contrast")
         for each in (gallery, other):  # one that was open all the time, too
             check_scores(each)
             assert each.classes() == {"blue": 5, "green": 9, "red": 12}
-            assert each.settings == {"shelf": 2, "method": "contrast"}
+            assert each.settings == {"method": "contrast"}
         for one, another in zip(before, gallery.exemplars("red"), strict=True):
             assert (one.hash, one.source, one.thumbnail) == (another.hash, another.source, another.thumbnail)
             np.testing.assert_array_equal(one.latent, another.latent)

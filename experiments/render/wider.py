@@ -61,7 +61,8 @@ def differences(records: Path = RESULTS) -> dict[str, Any]:
 
 def against_thousand(records: Path = RESULTS) -> dict[str, Any]:
     """Ours from 120 images minus ADT from 1,000, by score, where all the classes asked for were run."""
-    found, gaps = results("wider", records), {}
+    found = results("wider", records)
+    gaps: dict[str, Any] = {}
     for dataset, method, exemplars, classes in WIDER:
         own = parts_of(dataset, method, exemplars, found)
         ours = _ours(dataset, [row["label"] for row in own], records) if own else None

@@ -182,3 +182,28 @@ def run(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         app(arguments)
     assert not stopped.value.code
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"scales": (1, 0.01)}, "scales must give windows of at least 8 pixels, but 0.01 times 32 pixels is 0"),
+        ({"scales": (0.2,), "window": 20}, "scales must give windows of at least 8 pixels, but 0.2 times 20 pixels"),
+        ({"scales": ()}, "scales must be one or more positive numbers"),
+        ({"scales": (float("nan"),)}, "scales must be one or more positive numbers"),
+        ({"scales": (1, float("inf"))}, "scales must be one or more positive numbers"),
+        ({"examples": 0}, "examples must be at least 1, one for each side of a window, got 0"),
+        ({"examples": -3}, "examples must be at least 1"),
+        ({"examples": 1, "scales": (1, 1.5)}, "examples must be at least 2"),
+    ],
+)
+def test_windows_that_cannot_be_drawn_are_refused(
+    options: dict[str, object], sentence: str, backbone: corel.Backbone
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        corel.find(scene(), (82, 32, 66, 66), backbone=backbone, **options)  # type: ignore[arg-type]
+
+
+def test_scales_may_be_an_array_and_one_example_is_enough(backbone: corel.Backbone) -> None:
+    (found,) = corel.find(scene(), (82, 32, 66, 66), backbone=backbone, scales=np.array([1.0]), examples=1)  # type: ignore[arg-type]
+    assert found.p_values.shape == (len(found.rows), len(found.columns))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -157,6 +159,22 @@ def test_forget_takes_a_file_s_name_or_a_position(gallery: Gallery) -> None:
 
 
 @pytest.mark.parametrize(
+    "which", [1, np.int64(1), [np.int64(1)], np.array([1]), "30.png", Path("reds/30.png"), [Path("30.png")], iter([1])]
+)
+def test_forget_takes_one_name_or_position_of_any_type(gallery: Gallery, which: Any) -> None:
+    gallery.forget("red", ["31.png"])
+    assert gallery.forget("red", which) == 1
+    assert "reds/30.png" not in {each.source for each in gallery.exemplars("red")}
+
+
+@pytest.mark.parametrize("which", [1.0, [None], [b"30.png"]])
+def test_forget_refuses_what_is_neither_a_name_nor_a_position(gallery: Gallery, which: Any) -> None:
+    with pytest.raises(TypeError, match="which must be names of files, beginnings of hashes, or positions from 1, not"):
+        gallery.forget("red", which)
+    assert gallery.classes() == {"green": 30, "red": 32}
+
+
+@pytest.mark.parametrize(
     ("which", "sentence"),
     [
         ([0], "position 0, .* 1 to 32"),
@@ -178,3 +196,48 @@ def test_a_name_that_two_exemplars_have_is_refused(gallery: Gallery) -> None:
     with pytest.raises(ValueError, match=r"'3.png' matches 2 exemplars; name one by its hash"):
         gallery.forget("red", ["3.png"])
     assert gallery.forget("red", ["more/3.png"]) == 1
+
+
+Change = Callable[[Gallery], object]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda other: other.enroll("green", colored(1, 2, 90)),
+        lambda other: other.forget("green", [1]),
+        lambda other: other.rename("green", "lime"),
+        lambda other: other.forget("green"),
+    ],
+)
+def test_an_audit_survives_a_change_while_it_reads(
+    gallery: Gallery, backbone: Backbone, change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process changes a class after the audit has read which exemplars there are, and before it reads them."""
+    given, changes, bank = gallery.audit("red"), [change], gallery._bank
+
+    def changed() -> Any:
+        kept = bank()
+        with Gallery.open(gallery._store.path, backbone) as other:
+            while changes:
+                changes.pop()(other)
+        return kept
+
+    monkeypatch.setattr(gallery, "_bank", changed)
+    found = gallery.audit("red")
+    assert [each.exemplar.hash for each in found.fits] == [each.exemplar.hash for each in given.fits]
+
+
+def test_a_class_that_changes_all_the_time_is_not_audited(
+    gallery: Gallery, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = gallery._bank
+
+    def changed() -> Any:
+        kept = bank()
+        gallery.forget("green", gallery.hashes()["green"][:1])
+        return kept
+
+    monkeypatch.setattr(gallery, "_bank", changed)
+    with pytest.raises(ValueError, match="'green' was changed meanwhile; ask again"):
+        gallery.audit("red")

@@ -31,7 +31,7 @@ def test_an_unpacked_gallery_gives_the_same_scores(path: Path, backbone: Backbon
 def test_the_digest_follows_what_decides_a_verdict(path: Path, backbone: Backbone) -> None:
     with Gallery.open(path, backbone) as gallery:
         before = Packed.of(gallery).digest
-        gallery.configure(anything=1)
+        gallery.configure(method="count")
         configured = Packed.of(gallery).digest
         gallery.enroll("red", colored(0, 1, 77))
         assert len({before, configured, Packed.of(gallery).digest}) == 3

@@ -40,6 +40,9 @@ def test_a_gallery_survives_features_that_are_added_to_its_backbone(tmp_path: Pa
         np.testing.assert_array_equal(gallery.score(colored(0, 5, 2)).scores, expected)
         gallery.enroll("red", colored(0, 20, 3))
         assert gallery.classes() == {"red": 40}
+        gone = gallery.exemplars("red")[:2]
+        gallery.forget("red", [each.hash for each in gone])
+        assert gallery.restore(gone) == 2
     other = replace(newer, eta=2.0)
     with pytest.raises(ValueError, match="was made with"):
         Gallery.open(path, other)
@@ -124,3 +127,38 @@ def test_views_have_the_size_of_the_image(name: str, count: int) -> None:
 def test_views_of_vectors_are_refused() -> None:
     with pytest.raises(ValueError, match="views must be whole"):
         list(corel.images.views_of(np.zeros((2, 5), np.float32), "mirror"))
+
+
+def test_a_setting_that_would_break_verdicts_is_refused(path: Path, backbone: Backbone) -> None:
+    with Gallery.open(path, backbone) as gallery:
+        before = gallery.settings
+        for wrong in ("nonsense", "auto", np.float32(1)):
+            with pytest.raises(ValueError, match="method must be one of count, contrast, cosine, got"):
+                gallery.configure(method=wrong)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="views must be one of whole, mirror, crops, got 'all'"):
+            gallery.configure(views="all")
+        with pytest.raises(ValueError, match=r"views must stay whole, .* enroll again in a new gallery .*'crops'"):
+            gallery.configure(method="count", views="crops")
+        with pytest.raises(TypeError, match="anything"):
+            gallery.configure(anything=1)  # type: ignore[call-arg]
+        assert gallery.settings == before
+        gallery.configure(method="count", views="whole")
+        assert (gallery.method, gallery.views) == ("count", "whole")
+
+
+def test_a_score_without_its_background_is_not_stored(tmp_path: Path, backbone: Backbone) -> None:
+    features = replace(Backbone.load(), pooled_background=None)  # a network with features of its own, none of them kept
+    with Gallery.open(tmp_path / "a.gallery", features, create=True) as gallery:
+        gallery.enroll("0", corel.images.open("digits").take(range(3)))
+        with pytest.raises(ValueError, match='method is "cosine", but the backbone has no features'):
+            gallery.configure(method="cosine")
+        assert gallery.method == "contrast"
+
+
+@pytest.mark.parametrize("name", corel.images.VIEWS)
+def test_views_of_a_tensor_are_those_of_the_array(name: str, backbone: Backbone) -> None:
+    images = colored(1, 3, 0)
+    expected = backbone.embed(images, views=name).latents
+    np.testing.assert_array_equal(backbone.embed(torch.tensor(images), views=name).latents, expected)
+    with pytest.raises(ValueError, match="views must be whole for anything but uint8 images"):
+        list(corel.images.views_of(torch.zeros(2, 8, 8, 3, dtype=torch.bfloat16), "mirror"))

@@ -245,6 +245,23 @@ def test_a_bank_copies_its_exemplars() -> None:
     assert [each.scores([[0.0, 0.0]]).item() for each in (bank, frozen)] == [2.0, 0.0]
 
 
+@pytest.mark.parametrize("method", ["contrast", "cosine"])
+@pytest.mark.parametrize("given", ["float32", "float64", "tensor"])
+def test_a_bank_copies_its_background(method: Literal["contrast", "cosine"], given: str) -> None:
+    rng = np.random.default_rng(0)
+    dtype = np.float64 if given == "float64" else np.float32
+    rows, z, background = (rng.normal(size=(n, 4)).astype(dtype) for n in (6, 3, 30))
+    settings = {"branches": 2, "radius": 2.0, "method": method}
+    expected = ClassBank.of([rows], background=background.copy(), **settings).scores(z)
+    shared = torch.from_numpy(background) if given == "tensor" else background
+    bank = ClassBank.of([rows], background=shared, **settings)
+    background[:] = -9
+    np.testing.assert_array_equal(bank.scores(z), expected)
+    updated = bank.updated([rows])
+    assert updated.background is bank.background  # copied once
+    np.testing.assert_array_equal(updated.scores(z), expected)
+
+
 def test_read_only_points_are_scored() -> None:
     points = np.zeros((1, 2))
     points.setflags(write=False)

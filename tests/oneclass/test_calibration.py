@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import corel.oneclass._calibration as calibration_module
@@ -213,3 +216,42 @@ def test_the_p_value_is_nearly_exact_for_known_images(method: str) -> None:
         bank = ClassBank.of([draw[c:150:5] for c in range(5)], **settings)
         rejected.append((Calibration.of(bank).known(bank.likeness(draw[150:])) <= 0.05).mean())
     assert 0.03 < np.mean(rejected) < 0.055
+
+
+@given(
+    counted=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=2, max_size=4), z=st.integers(0, 3)
+)
+@example(counted=[[3, 3], [0, 3, 3, 3, 3, 0], [0, 0, 1]], z=0)
+@example(counted=[[0, 3], [2, 2, 1, 0, 1, 2], [2, 3, 2]], z=2)
+def test_equal_ratios_stay_ties_for_the_count(counted: list[list[int]], z: int) -> None:
+    """Likenesses are ratios of whole numbers: no p-value is below the exact one, computed in fractions."""
+    points = [0.75 * value for bag in counted for value in bag]
+    owners = [c for c, bag in enumerate(counted) for _ in bag]
+    bank = ClassBank.of([0.75 * np.array([bag], float).T for bag in counted], branches=1, radius=1.0)
+    found = Calibration.of(bank).known(bank.likeness([[0.75 * z]])).item()
+    assert found >= exact_in_fractions([*points, 0.75 * z], owners) - 1e-12
+
+
+def exact_in_fractions(points: list[float], owners: list[int]) -> float:
+    """The exact p-value of the last point for the count within a radius of 1."""
+    shares = []
+    for y in set(owners):
+        labels, best = [*owners, y], []
+        for i, point in enumerate(points):
+            ratios = []
+            for c in set(owners):
+                others = [x for j, x in enumerate(points) if j != i and labels[j] == c]
+                ratios.append(Fraction(sum(abs(x - point) <= 1 for x in others), max(len(others), 1)))
+            best.append(max(ratios))
+        shares.append(sum(each <= best[-1] for each in best) / len(points))
+    return max(shares)
+
+
+@given(sizes=st.lists(st.integers(1, 40), min_size=2, max_size=5), divisor=st.integers(1, 41))
+def test_the_likeness_of_a_count_is_rounded_once(sizes: list[int], divisor: int) -> None:
+    """A class of m equal exemplars gives sum/divisor = m/divisor, times the mean size: the nearest float to it."""
+    bank = ClassBank.of([np.zeros((m, 1)) for m in sizes], branches=1, radius=1.0)
+    expected = [float(Fraction(m * sum(sizes), divisor * len(sizes))) for m in sizes]
+    assert bank.likeness([[0.0]], [divisor] * len(sizes))[0].tolist() == expected
+    of_peers = [float(Fraction((m - 1) * sum(sizes), divisor * len(sizes))) for m in sizes for _ in range(m)]
+    assert bank.peer_likeness([divisor] * len(sizes)).tolist() == of_peers

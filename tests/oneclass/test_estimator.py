@@ -169,3 +169,12 @@ def test_explanations_add_up_to_the_score(score: Literal["count", "contrast"]) -
         np.testing.assert_allclose([why.parts.sum() for why in explanations], bank.scores(z)[:, c])
         if score == "count":
             assert all((why.parts == why.counts).all() for why in explanations)
+
+
+def test_a_fitted_estimator_keeps_the_background_it_was_fitted_with() -> None:
+    rng = np.random.default_rng(0)
+    background, bag, z = (rng.normal(size=(n, 4)) for n in (50, 20, 4))
+    one, other = (OneClass(background=background).fit(bag) for _ in range(2))
+    before = one.score_samples(z)
+    background += 100
+    np.testing.assert_array_equal(other.score_samples(z), before)

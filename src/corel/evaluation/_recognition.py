@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,7 +40,8 @@ class Recognition:
         called_blank: share of them called "not a photograph"; None where that was not asked.
         coverage: share of them whose prediction set holds the true class.
         set_sizes: how many of their prediction sets have each size.
-        confusion: per true class, how many were taken for each class, or called a stranger or not a photograph.
+        confusion: per true class, how many were taken for each class, or called a stranger or not a photograph. Where a
+            class is called "stranger" itself, that verdict is "[stranger]".
         strangers: per kind how many there were and the share that was stopped.
         auc: chance that a known image is likelier known than a stranger is.
         in_turn: whether the strangers are the enrolled classes, left out one at a time.
@@ -63,7 +64,8 @@ class Recognition:
 
     def columns(self) -> list[str]:
         """What an item may be taken for: the classes, "stranger" and, where that was asked, "not a photograph"."""
-        return [*self.enrolled, STRANGER, *([] if self.called_blank is None else [BLANK])]
+        verdicts = [STRANGER] if self.called_blank is None else [STRANGER, BLANK]
+        return [*self.enrolled, *(_column(each, self.enrolled) for each in verdicts)]
 
     def document(self) -> dict[str, Any]:
         """Everything as JSON's types."""
@@ -122,21 +124,22 @@ def recognize(
 
 
 def _known(
-    judged: Mapping[str, Scores], names: Iterable[str], rate: float, strangers: Iterable[Scores]
+    judged: Mapping[str, Scores], names: Collection[str], rate: float, strangers: Iterable[Scores]
 ) -> dict[str, Any]:
     """What became of the test items of the enrolled classes."""
     scores = Scores.joined(list(judged.values()))
     truth = [name for name, each in judged.items() for _ in each.images]
     verdicts, sets = scores.decide(rate), scores.prediction_sets(rate)
-    taken = [each.verdict if each.is_outlier else each.best for each in verdicts]
+    called: list[str] = [each.verdict for each in verdicts]
+    taken = [_column(each.verdict, names) if each.is_outlier else each.best for each in verdicts]
     return {
         "known": len(truth),
         "top_1": float(np.mean([each.likeliest == name for each, name in zip(verdicts, truth, strict=True)])),
-        "called_stranger": taken.count(STRANGER) / len(taken),
-        "called_blank": None if scores.photographic is None else taken.count(BLANK) / len(taken),
+        "called_stranger": called.count(STRANGER) / len(called),
+        "called_blank": None if scores.photographic is None else called.count(BLANK) / len(called),
         "coverage": float(np.mean([name in each for name, each in zip(truth, sets, strict=True)])),
         "set_sizes": dict(sorted(Counter(map(len, sets)).items())),
-        "confusion": _confusion(truth, taken, [*names, STRANGER, BLANK]),
+        "confusion": _confusion(truth, taken, names),
         "auc": _auc(scores.known, [each.known for each in strangers]),
     }
 
@@ -190,10 +193,15 @@ def _stopped(scores: Scores, rate: float) -> float:
     return float(np.mean([verdict.is_outlier for verdict in scores.decide(rate)]))
 
 
-def _confusion(truth: list[str], taken: list[str], columns: list[str]) -> dict[str, dict[str, int]]:
+def _column(verdict: str, names: Collection[str]) -> str:
+    """Name the confusion's column for a verdict: in brackets if a class has its name."""
+    return _column(f"[{verdict}]", names) if verdict in names else verdict
+
+
+def _confusion(truth: list[str], taken: list[str], names: Collection[str]) -> dict[str, dict[str, int]]:
     counts = Counter(zip(truth, taken, strict=True))
-    rows = [name for name in columns if name not in (STRANGER, BLANK)]
-    return {name: {other: counts[name, other] for other in columns if counts[name, other]} for name in rows}
+    columns = [*names, *(_column(each, names) for each in (STRANGER, BLANK))]
+    return {name: {other: counts[name, other] for other in columns if counts[name, other]} for name in names}
 
 
 def _auc(known: Doubles, strangers: list[Doubles]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from corel.gallery import Gallery
 
 BATCH = 256
+SMALLEST = 8  # pixels of a window's side
 PValues = Callable[[NDArray[np.uint8]], NDArray[np.float64]]
 
 
@@ -80,7 +82,8 @@ def search_for_box(
     encoder = backbone if isinstance(backbone, Backbone) else Backbone.load(backbone)
     size, marked = _size(encoder), _read(photo, "photo")
     sides = _sides(window or default_side(marked, size), scales)
-    bag = windows_in(marked, box, examples, size=size, sides=sides, seed=seed)
+    with renamed(count="examples"):
+        bag = windows_in(marked, box, examples, size=size, sides=sides, seed=seed)
     method = preferred_method(encoder)
     p_values = _p_values(encoder, method, compared_rows(method, encoder.embed(bag)))
     yield _search(marked, _name(photo, 0), sides, size, p_values, progress=progress, marked=box)
@@ -158,11 +161,17 @@ def _resampled(
 
 
 def _sides(window: int, scales: Sequence[float]) -> list[int]:
-    if window < 8:
-        raise ArgumentError("window", f"must have a side of at least 8 pixels, got {window}")
-    if not scales or min(scales) <= 0:
+    if window < SMALLEST:
+        raise ArgumentError("window", f"must have a side of at least {SMALLEST} pixels, got {window}")
+    if not len(scales) or not all(0 < scale < inf for scale in scales):
         raise ArgumentError("scales", f"must be one or more positive numbers, got {[*scales]}")
-    return [round(window * scale) for scale in scales]
+    sides = [round(window * float(scale)) for scale in scales]
+    if (side := min(sides)) < SMALLEST:
+        raise ArgumentError(
+            "scales",
+            f"must give windows of at least {SMALLEST} pixels, but {min(scales):g} times {window} pixels is {side}",
+        )
+    return sides
 
 
 def _size(encoder: Backbone) -> int:

@@ -101,6 +101,8 @@ def windows_in(
 ) -> UInt8Array:
     """Draw windows from a box of a photograph, equally many of each side: uint8 ``[count, size, size, 3]``."""
     check_box(photo, box, max(sides))
+    if count < len(sides):
+        raise ArgumentError("count", f"must be at least {len(sides)}, one for each side of a window, got {count}")
     generator = np.random.default_rng(seed)
     shares = [count // len(sides) + (k < count % len(sides)) for k in range(len(sides))]
     return np.concatenate(

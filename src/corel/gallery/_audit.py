@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,9 +74,8 @@ class Audit:
     later: list[Later]
 
 
-def audit_classes(kept: Kept, read: Callable[[int], list[Exemplar]], chosen: Sequence[int]) -> Audit:
-    """Audit the classes of these numbers; `read` gives the exemplars of one."""
-    exemplars = [read(c) for c in range(len(kept.names))]
+def audit_classes(kept: Kept, exemplars: Sequence[list[Exemplar]], chosen: Sequence[int]) -> Audit:
+    """Audit the classes of these numbers, given the exemplars of all classes."""
     fits = [each for c in chosen for each in _fits(kept, c, exemplars[c])]
     fits.sort(key=lambda each: (-each.gap, each.exemplar.name, each.position))
     later = [each for c in chosen for each in compare_enrollments(kept.bank, c, exemplars[c])]

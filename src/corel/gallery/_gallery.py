@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from corel.gallery._audit import Audit, Ranked, audit_classes, ranked
 from corel.gallery._blanks import BlankTest
 from corel.gallery._enrollment import Enrollment, warn_of_background
 from corel.gallery._exemplar import Exemplar, Version
-from corel.gallery._exemplar_lookup import chosen_hashes
+from corel.gallery._exemplar_lookup import Chosen, chosen_hashes
 from corel.gallery._explaining import explained
 from corel.gallery._explanation import Explanation
 from corel.gallery._items import class_names, encoded
@@ -37,6 +38,10 @@ from corel.gallery._verdicts import Verdict
 if TYPE_CHECKING:
     from corel.backbone import Backbone
     from corel.oneclass import Split
+
+
+class _ChangedError(ValueError):
+    """Exemplars were forgotten or renamed between two readings of the file."""
 
 
 class Gallery:
@@ -131,9 +136,31 @@ class Gallery:
         """What `configure` stored in the file."""
         return self._store.settings()
 
-    def configure(self, **settings: Any) -> None:
-        """Store settings of the gallery in its file, as JSON's types."""
-        self._store.configure(settings)
+    def configure(self, *, method: str | None = None, views: str | None = None) -> None:
+        """Store in the file which score decides from now on.
+
+        `views` must be those of the gallery: its exemplars were encoded with them.
+        """
+        if views is not None:
+            self._check_same_views(views)
+        if method is not None:
+            self._check_method(method)
+            self._store.configure({"method": method})
+
+    def _check_same_views(self, views: str) -> None:
+        if sources.check_views(views) != self.views:
+            raise ArgumentError(
+                "views",
+                f"must stay {self.views}, as the exemplars in {self._store.path} were encoded; enroll again in a new "
+                f"gallery that is opened with views={views!r}",
+            )
+
+    def _check_method(self, method: str) -> None:
+        from corel.oneclass import METHODS, backbone_settings
+
+        if method not in METHODS:
+            raise ArgumentError("method", f"must be one of {', '.join(METHODS)}, got {method!r}")
+        backbone_settings(self.backbone, method)  # refuses cosine where the background has no features
 
     @property
     def method(self) -> str:
@@ -225,10 +252,11 @@ class Gallery:
         warn_of_background(self.backbone, hashes)
         return Enrollment.of(self._store, classes, hashes, added, skipped)
 
-    def forget(self, name: str, which: Sequence[str | int] | None = None) -> int:
+    def forget(self, name: str, which: Chosen | Iterable[Chosen] | None = None) -> int:
         """Remove a class, or some of its exemplars; gives how many were removed.
 
-        `which` are names of files, beginnings of hashes, or positions in the audit as it is now, of which 1 fits worst.
+        `which` is one or several names of files, beginnings of hashes, or positions in the audit as it is now, of which
+        1 fits worst.
         What is forgotten is overwritten in the file, not merely unlinked.
         """
         exemplars = self.exemplars(name)
@@ -243,9 +271,9 @@ class Gallery:
         """
         if name is not None:
             self.exemplars(name)  # raises if there is no such class
-        kept = self._bank()
+        kept, exemplars = self._bank_with_exemplars()
         chosen = [c for c, each in enumerate(kept.names) if name in (None, each)]
-        return audit_classes(kept, lambda c: self._exemplars_of(kept, c), chosen)
+        return audit_classes(kept, exemplars, chosen)
 
     def ranked(self, name: str) -> list[Ranked]:
         """Give a class's exemplars in the order of its audit, the worst first; no other class is read for it."""
@@ -254,7 +282,8 @@ class Gallery:
 
     def restore(self, exemplars: Sequence[Exemplar]) -> int:
         """Put back exemplars that were forgotten, all or none; gives how many were added."""
-        return sum(self._store.add(_backbone_lookup.refer(*self._backbone), exemplars))
+        reference = _backbone_lookup.refer(*self._backbone, self._store.reference)
+        return sum(self._store.add(reference, exemplars))
 
     def rename(self, name: str, new: str) -> int:
         """Give a class another name; gives how many exemplars it holds."""
@@ -378,11 +407,21 @@ class Gallery:
         return explained(kept, scores, batch.values[0], asked, name, rate, self._exemplars_of)
 
     def _exemplars_of(self, kept: Kept, index: int) -> list[Exemplar]:
-        """Read the exemplars behind a class that is kept; another process may have changed it meanwhile."""
-        found = self.exemplars(kept.names[index])
+        """Read the exemplars behind a class that is kept, and none that were enrolled since."""
+        found = self._store.exemplars(kept.names[index], [digest for _, digest in kept.keys[index]])
         if len(found) != kept.bank.sizes[index]:
-            raise ValueError(f"the class {kept.names[index]!r} was changed meanwhile; ask again")
+            raise _ChangedError(f"the class {kept.names[index]!r} was changed meanwhile; ask again")
         return found
+
+    def _bank_with_exemplars(self) -> tuple[Kept, list[list[Exemplar]]]:
+        """Read the exemplars behind all classes; once more if another thread or process forgets some meanwhile."""
+        with contextlib.suppress(_ChangedError):
+            return self._read_with_exemplars()
+        return self._read_with_exemplars()
+
+    def _read_with_exemplars(self) -> tuple[Kept, list[list[Exemplar]]]:
+        kept = self._bank()
+        return kept, [self._exemplars_of(kept, c) for c in range(len(kept.names))]
 
     def _stream(
         self, images: Any, description: str, *, size: int | None = None, called: str = "images", **options: Any

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from corel._errors import ArgumentError
+from corel.images._convert import as_array
 
 WHOLE = "whole"
 CROPS = ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0))  # corners: shares of the margin above and to the left
@@ -24,9 +25,13 @@ def check_views(name: str) -> str:
     return name
 
 
-def views_of(images: NDArray[np.uint8], name: str) -> Iterator[NDArray[np.uint8]]:
-    """Give the views of uint8 images ``[n, s, s, 3]``, of the same size: whole, mirrored, corners, mirrored corners."""
+def views_of(images: Any, name: str) -> Iterator[NDArray[np.uint8]]:
+    """Give the views of uint8 images ``[n, s, s, 3]``, of the same size: whole, mirrored, corners, mirrored corners.
+
+    A tensor is taken too.
+    """
     check_views(name)
+    images = images if name == WHOLE else as_array(images)
     if name != WHOLE and (images.ndim != 4 or images.dtype != np.uint8):
         raise ArgumentError("views", f"must be {WHOLE} for anything but uint8 images, got {name!r}")
     for seen in (images, *(_corner(images, at) for at in CROPS)) if name == "crops" else (images,):

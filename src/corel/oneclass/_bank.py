@@ -82,7 +82,7 @@ class ClassBank:
         exemplars = as_latents(given, np.float64 if given.dtype == np.float64 else np.float32, "exemplars")
         check_settings(self.branches, self.radius, exemplars.shape[1])
         self._set(exemplars=exemplars, offsets=check_offsets(self.offsets, len(exemplars)))
-        background = None if self.background is None else self._latents(self.background, "background")
+        background = None if self.background is None else self._latents(self.background, "background").copy()
         self._set(background=background, method=resolve_method(self.method, background))
         self._set(omitted=np.unique(np.asarray(self.omitted, np.int64)))
 
@@ -129,8 +129,10 @@ class ClassBank:
         bags = [self._bags[each] if isinstance(each, int | np.integer) else self._prepared(each) for each in classes]
         offsets = np.cumsum([0, *(len(bag.rows) for bag in bags)], dtype=np.int64)
         exemplars = np.concatenate([bag.rows for bag in bags])
-        bank = replace(self, exemplars=exemplars, offsets=offsets, omitted=np.asarray(omitted, np.int64))
-        bank._set(_whole=self._whole, _bags=bags)
+        # The background is set below: a new bank copies the one it is given, and this one is a copy already.
+        bank = replace(self, exemplars=exemplars, offsets=offsets, background=None, method="count",
+                       omitted=np.asarray(omitted, np.int64))  # fmt: skip
+        bank._set(background=self.background, method=self.method, _whole=self._whole, _bags=bags)
         return bank
 
     @property
@@ -160,19 +162,22 @@ class ClassBank:
 
         """
         points, kernels, scales = self._query(z)
+        if not self._measure.logarithmic:
+            return self._per_mean_size(kernels.score(points, scales, self._classes), self._divisors(divisors))
         likeness, growths = np.empty((len(points), len(self.sizes))), self._growths(divisors)
         for growth in np.unique(growths):
             chosen = np.flatnonzero(growths == growth)
-            raw: Doubles = kernels.score(points, scales * growth, self._only(chosen))
-            likeness[:, chosen] = raw if self._measure.logarithmic else raw * growth
+            likeness[:, chosen] = kernels.score(points, scales * growth, self._only(chosen))
         return np.asarray(likeness + self._mean_constant)
 
     def peer_likeness(self, divisors: ArrayLike | None = None) -> Doubles:
         """Each exemplar's likeness `[M]` to its own class, itself left out; divisors `[C]` as in `likeness`."""
         peers, scales = self._standing
+        if not self._measure.logarithmic:
+            sums = _cpu.combine(peers, scales, False)
+            return self._per_mean_size(sums, np.repeat(self._divisors(divisors), self.sizes))
         growths = np.repeat(self._growths(divisors), self.sizes)
-        raw = _cpu.combine(peers, scales * growths, self._measure.logarithmic)
-        return np.asarray((raw if self._measure.logarithmic else raw * growths) + self._mean_constant)
+        return np.asarray(_cpu.combine(peers, scales * growths, True) + self._mean_constant)
 
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
         """Exact full-conformal p-values `[n, C]`, as `assess` gives them."""
@@ -240,7 +245,14 @@ class ClassBank:
 
     def _growths(self, divisors: ArrayLike | None) -> Doubles:
         """The factors `[C]` that bring each class's sums to the bank's mean size."""
-        return np.asarray(self.sizes.mean() / np.maximum(self.sizes if divisors is None else divisors, 1))
+        return np.asarray(self.sizes.mean() / self._divisors(divisors))
+
+    def _divisors(self, given: ArrayLike | None) -> Integers:
+        return np.maximum(self.sizes if given is None else np.asarray(given), 1)
+
+    def _per_mean_size(self, sums: Doubles, divisors: Integers) -> Doubles:
+        """Divide whole numbers and scale them to the bank's mean size, rounding once: equal ratios stay equal."""
+        return np.asarray(sums * self.sizes.sum() / (divisors * len(self.sizes)))
 
     @property
     def _mean_constant(self) -> Doubles:

@@ -42,8 +42,9 @@ class OneClass(OutlierMixin, BaseEstimator):
         radius: L1 distance within which exemplars count; the η the encoder was trained for.
         method: `"count"`, the paper's Σ_j |{i : ‖z^j − z_i^j‖₁ ≤ radius}|; `"contrast"`, per branch the log-ratio of
             the class's rate of neighbors, weighed by their distance, to the background's, summed; `"cosine"`, on
-            whitened unit vectors the log of the mean exp(cos/τ) to the exemplars, smoothed by one that is like the
-            background, over the same to the background, for which branches and radius mean nothing; `"auto"`, contrast where a background is given, else count.
+            whitened unit vectors the log of the mean exp(cos/τ) to the exemplars, and to one more that is like the
+            background, over the same to the background, for which branches and radius mean nothing; `"auto"`, contrast
+            where a background is given, else count.
         background: Latents `[G, B·D]` of images of anything, such as the encoder's training images.
         rate: The false-alarm rate of `predict`: the share of in-class points it may reject.
 
