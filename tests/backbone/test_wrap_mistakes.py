@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from corel.backbone import Backbone
 from corel.cli import app
@@ -127,3 +128,56 @@ def test_too_few_photos_are_refused(folder: Path, backbone: Backbone) -> None:
     assert isinstance(network, Pretrained)
     with pytest.raises(ValueError, match="at least 50 different items"):
         wrapping.run(network, backbone.preparation, files)
+
+
+def wrapped(folder: Path, out: Path, *more: str) -> Result:
+    encoder, photos = f"onnx:{folder / 'small.onnx'}", folder / "background"
+    words = ["backbone", "wrap", encoder, "--background", str(photos), "--out", str(out), *more]
+    return CliRunner().invoke(app, words)
+
+
+def test_a_mistyped_command_keeps_the_rows_of_an_interrupted_one(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    out, partial = tmp_path / "mine.safetensors", tmp_path / "mine.partial"
+    with monkeypatch.context() as patched:
+        patched.setattr(wrapping, "_check", interrupted)  # after the last photo
+        assert wrapped(folder, out).exit_code == 130
+    before = partial.read_bytes()
+    for mistake in (["--crop", "1.5"], ["--mean", "0", "0", "0", "--deviation", "1", "0", "1"], ["--size", "32"]):
+        assert wrapped(folder, out, *mistake).exit_code == 2
+        assert partial.read_bytes() == before
+    monkeypatch.setattr(Pretrained, "encode", interrupted_unless_few)
+    assert wrapped(folder, out).exit_code == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["mine.safetensors"]
+
+
+def interrupted_unless_few(self: Pretrained, items: Any, *arguments: Any, **options: Any) -> Any:
+    """Encode the few items that weights are compared by, and no more."""
+    assert len(items) <= wrapping.COMPARED, "the rows of the interrupted run were not used"
+    return self.embed(items, *arguments, **options).latents
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"my notes\n", "mine.partial is a text file, and a binary file would replace it; name another file"),
+        (bytes(range(256)), "mine.partial holds no rows of an interrupted wrap; delete it, or name another --out"),
+    ],
+)
+def test_a_file_with_the_name_of_the_rows_is_never_replaced(
+    folder: Path, tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / "mine.partial").write_bytes(content)
+    result = wrapped(folder, tmp_path / "mine.safetensors")
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"mine.partial": content}
+
+
+def test_the_rows_cannot_go_into_the_result_itself(folder: Path, tmp_path: Path) -> None:
+    assert "name another file" in wrapped(folder, tmp_path / "mine.partial").stderr
+    assert not list(tmp_path.iterdir())

@@ -141,6 +141,43 @@ def test_external_data_is_refused(tmp_path: Path) -> None:
         graph.check(outside(tmp_path), "x.onnx")
 
 
+def with_attribute(kind: str, field: str) -> bytes:
+    """A graph with a constant whose values are in another file."""
+    values = TensorProto(name="v", data_type=1, dims=[WIDTH], data_location=TensorProto.EXTERNAL)
+    values.external_data.add(key="location", value="/etc/passwd")
+    indices = onnx.numpy_helper.from_array(np.arange(WIDTH), "i")
+    value = onnx.SparseTensorProto(values=values, indices=indices, dims=[WIDTH]) if "sparse" in field else values
+    attribute = onnx.AttributeProto(name="sparse_value", type=onnx.AttributeProto.AttributeType.Value(kind))
+    several = field.endswith("s")
+    getattr(attribute, field).MergeFrom([value] if several else value)
+    constant = helper.make_node("Constant", [], ["c"])
+    constant.attribute.append(attribute)
+    return content(nodes=[constant, helper.make_node("Add", ["pooled", "c"], [graph.OUTPUT])], output=graph.OUTPUT)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("SPARSE_TENSOR", "sparse_tensor"),
+        ("SPARSE_TENSORS", "sparse_tensors"),
+        ("TENSORS", "tensors"),
+        ("UNDEFINED", "sparse_tensor"),
+    ],
+)
+def test_constants_that_could_read_another_file_are_refused(kind: str, field: str) -> None:
+    for check in (graph.check, graph.check_again):
+        with pytest.raises(ValueError, match=r"sparse or listed tensors \(Constant\); export it with dense constants"):
+            check(with_attribute(kind, field), "x.onnx")
+
+
+def test_a_branch_without_a_declared_type_is_refused_too() -> None:
+    made = onnx.load_model_from_string(loop())
+    for attribute in made.graph.node[-1].attribute:
+        attribute.ClearField("type")
+    with pytest.raises(ValueError, match="control flow If"):
+        graph.check(made.SerializeToString(), "x.onnx")
+
+
 def test_another_size_than_the_graphs_is_refused() -> None:
     with pytest.raises(ValueError, match=r"size is 32, but .* takes images of 16 pixels"):
         graph.check(content(), "x.onnx", size=32)

@@ -72,6 +72,15 @@ def test_torch_module_is_wrapped_in_evaluation_mode() -> None:
     torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
 
 
+def test_a_frozen_part_of_a_torch_module_stays_in_evaluation_mode() -> None:
+    module = Small().train()
+    module.norm.eval()
+    stock.find(module, stock.Wrapping(size=SIZE))
+    assert {name: part.training for name, part in module.named_modules()} == {
+        "": True, "convolution": True, "norm": False, "drop": True,
+    }  # fmt: skip
+
+
 def test_onnx_file_is_wrapped(tmp_path: Path) -> None:
     save(tmp_path / "small.onnx")
     found = stock.find(f"onnx:{tmp_path / 'small.onnx'}")

@@ -86,6 +86,18 @@ def test_changed_weights_are_folded_anew() -> None:
     assert network.encoder[0][1].num_batches_tracked > 0  # type: ignore[index]
 
 
+@pytest.mark.parametrize("forgotten_by", ["eval", "train", "parent"])
+def test_weights_changed_through_data_are_folded_anew_after_a_change_of_mode(forgotten_by: str) -> None:
+    network = trained(ResidualNetwork(width=8))
+    before = network.encode(PIXELS)
+    next(network.encoder.parameters()).data.mul_(2)
+    {"eval": network.eval, "train": lambda: network.train().eval(), "parent": torch.nn.Sequential(network).eval}[
+        forgotten_by
+    ]()
+    assert torch.equal(network.encode(PIXELS), copy.deepcopy(network).encode(PIXELS))
+    assert (network.encode(PIXELS) - before).abs().max() > 1e-3
+
+
 def test_weights_that_are_laid_out_once_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     network = trained(ResidualNetwork(width=8))
     found = network.embed(PIXELS)

@@ -107,6 +107,8 @@ def test_error_messages(arguments: dict[str, Any], sentence: str) -> None:
     [
         ({"eta": -1.0}, "eta must be a positive number, not -1.0"),
         ({"branches": 0}, "branches must be at least 1, not 0"),
+        ({"branches": 2.0}, "branches must be a whole number, not 2.0"),
+        ({"branches": None}, "branches must be a whole number, not None"),
         ({"p": 0.5}, "p must be a real number from 1 to infinity, not 0.5"),
         ({"branch_reduction": "max"}, "branch_reduction must be .* not 'max'"),
         ({"zero_bars": "ignore"}, "zero_bars must be .* not 'ignore'"),
@@ -115,6 +117,13 @@ def test_error_messages(arguments: dict[str, Any], sentence: str) -> None:
 def test_a_module_refuses_its_settings_before_it_sees_latents(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         ConnectivityLoss(**settings)
+
+
+def test_branches_are_any_whole_number() -> None:
+    latents = gaussian(20, 12)
+    loss = ConnectivityLoss(branches=np.int64(3))  # type: ignore[arg-type]
+    assert torch.equal(loss(latents), ConnectivityLoss(branches=3)(latents))
+    assert repr(loss) == repr(ConnectivityLoss(branches=3))
 
 
 def test_eta_is_any_number_in_every_norm() -> None:

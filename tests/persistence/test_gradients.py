@@ -11,6 +11,7 @@ from torch import Tensor
 
 from corel.losses import connectivity_loss
 from corel.persistence import barcode, death_times
+from corel.persistence.lengths import norm
 from tests.persistence.clouds import gaussian
 
 
@@ -21,6 +22,21 @@ def test_first_and_second_derivatives(p: float) -> None:
     assert torch.autograd.gradgradcheck(lambda z: death_times(z, p) ** 2, points)
     assert torch.autograd.gradcheck(lambda z: connectivity_loss(z, p=p), points)
     assert torch.autograd.gradgradcheck(lambda z: connectivity_loss(z, p=p) ** 2, points)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_second_derivatives_where_points_share_a_coordinate(seed: int) -> None:
+    """‖g‖₂ is smooth for g ≠ 0, so a zero coordinate of g has second derivatives as any other."""
+    points = gaussian(6, 4, seed=seed).relu().requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: death_times(z, 2.0), points)
+    assert torch.autograd.gradgradcheck(lambda z: death_times(z, 2.0), points)
+
+
+def test_second_derivatives_of_the_euclidean_norm_in_closed_form() -> None:
+    gap = torch.tensor([3.0, 0.0, 4.0], dtype=torch.float64)
+    found = torch.autograd.functional.hessian(lambda g: norm(g, 2.0), gap)  # type: ignore[no-untyped-call]
+    unit = gap / 5
+    torch.testing.assert_close(found, (torch.eye(3) - unit[:, None] * unit) / 5)
 
 
 def test_distances_share_their_gradient_between_both_halves() -> None:

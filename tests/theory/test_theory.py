@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from corel import theory
+from corel.backbone import Backbone, shipped
 
 Cloud = npt.NDArray[np.float64]
 NORMS = [1.0, 2.0, math.inf]
@@ -188,6 +191,22 @@ def test_bounds_stay_exact_beyond_floating_point() -> None:
     assert theory.largest_batch_size(0.0, 1.0, n=3) == math.inf
 
 
+@pytest.mark.parametrize(
+    ("alpha", "beta", "eta", "size"),
+    [(1.9, 2.0, 2.0, 59_148), (1.8, 2.2, 2.0, 112_689), (1.0, 3.0, 2.0, 1_048_676)],
+)
+def test_equation_5_in_ten_dimensions_as_the_docs_give_it(alpha: float, beta: float, eta: float, size: int) -> None:
+    assert theory.separation_sample_size(alpha, beta, eta, n=10, b=100) == size
+
+
+def test_equation_5_for_the_shipped_encoders_as_the_docs_give_it() -> None:
+    for name in shipped():
+        backbone = Backbone.load(name)
+        for alpha, _, beta in backbone.deaths.astype(float).tolist():
+            size = theory.separation_sample_size(alpha, beta, backbone.eta, n=10, b=backbone.batch_size)
+            assert 360_000 < size < 560_000
+
+
 @given(st.integers(2, 5), st.data())
 def test_remark_2(b: int, data: st.DataObject) -> None:
     cloud = data.draw(clouds(smallest=2 * b - 1, largest=2 * b - 1))
@@ -233,6 +252,21 @@ def test_diagnosis_of_one_batch_of_all_points_is_single_linkage() -> None:
         for summary in (found.lowest, found.mean, found.highest):
             np.testing.assert_allclose(summary[branch], triple)
         assert found.near_eta[branch] == (abs(expected - 1.0) <= 0.1).mean()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [lambda rows: rows[::-1], lambda rows: rows.astype(">i8"), lambda rows: rows.astype(np.int32), torch.from_numpy],
+    ids=["negative strides", "byte order", "int32", "int tensor"],
+)
+def test_integers_and_arrays_of_any_layout_are_points(changed: Callable[[Any], Any]) -> None:
+    rows = np.random.default_rng(0).integers(0, 50, (30, 4))
+    given = changed(rows)
+    plain = np.asarray(given).astype(np.float64, order="C")
+    assert theory.connectivity_interval(given) == theory.connectivity_interval(plain)
+    assert theory.stability_radius(given) == theory.stability_radius(plain)
+    found, wanted = (theory.diagnose(each, branches=2, batch_size=5, sample_size=9) for each in (given, plain))
+    assert str(found) == str(wanted)
 
 
 def test_diagnosis_orders_extremes_and_means_and_repeats_with_its_seed() -> None:

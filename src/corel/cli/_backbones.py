@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -121,20 +123,17 @@ def wrap(
     if head and encoder == "vectors":
         raise ArgumentError("head", "belongs to encoders of images; for vectors: corel train --features FILE")
     source = str(Path(background).expanduser()) if Path(background).expanduser().exists() else background
-    check_outputs([source, weights, *_named_file(encoder)], Output("--out", out, SAFETENSORS))
+    partial = out.with_suffix(".partial")
+    outputs = Output("--out", out, SAFETENSORS), Output("--out", partial, BINARY)
+    check_outputs([source, weights, *_named_file(encoder)], *outputs)
     from corel.backbone import Backbone
 
-    partial = out.with_suffix(".partial")
-    with said_to_continue(partial):
-        try:
-            backbone = Backbone.wrap(
-                encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
-                interpolation=interpolation, crop=crop, channels=channels, shrink=shrink, partial=partial,
-                progress=not quiet, encoding=functools.partial(encoding, engine, address, workers),
-            )  # fmt: skip
-        except ValueError:  # the same command would fail again: nothing to continue
-            partial.unlink(missing_ok=True)
-            raise
+    with said_to_continue(partial), _without_unusable_rows(partial):
+        backbone = Backbone.wrap(
+            encoder, source, size=size, layers=layers or (), weights=weights, mean=mean, deviation=deviation,
+            interpolation=interpolation, crop=crop, channels=channels, shrink=shrink, partial=partial,
+            progress=not quiet, encoding=functools.partial(encoding, engine, address, workers),
+        )  # fmt: skip
         if head:
             from corel.training import add_head
 
@@ -145,6 +144,21 @@ def wrap(
     if not quiet:
         remark_on_few_items(backbone)
         remark_on_small_photos(backbone, source, hint=False)
+
+
+@contextmanager
+def _without_unusable_rows(partial: Path) -> Iterator[None]:
+    """Delete the rows of a run that began here and met a ValueError: the same command would fail again.
+
+    Rows that were there before stay, as the mistake may be in this command only.
+    """
+    begun_before = partial.exists()
+    try:
+        yield
+    except ValueError:
+        if not begun_before:
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def _named_file(encoder: str) -> list[str]:

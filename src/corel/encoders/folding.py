@@ -59,7 +59,11 @@ class LaidOut(nn.Module):
 
 
 class Folding:
-    """Keeps the folded copy of a module until one of its weights is another tensor or was changed in place."""
+    """Keeps the folded copy of a module until one of its weights is another tensor or was changed in place.
+
+    Torch does not count changes through ``tensor.data`` or a numpy view. They are seen after `forget` only, which
+    ``train()`` and ``eval()`` of a `ResidualNetwork` call.
+    """
 
     def __init__(self) -> None:
         self._seen: list[tuple[Tensor, object]] = []
@@ -68,6 +72,10 @@ class Folding:
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave the copy out where a network is copied or sent to a worker: laid out weights cannot be."""
         return Folding, ()
+
+    def forget(self) -> None:
+        """Drop the copy; the next call folds anew."""
+        self._seen, self._kept = [], None
 
     def of(self, module: nn.Module) -> nn.Module:
         """Give the folded copy."""

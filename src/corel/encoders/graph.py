@@ -161,13 +161,18 @@ def _check_nodes(model: Any, source: str) -> None:
             raise ValueError(f"{source} uses the custom operator {called}; export it with standard operators only")
         if not onnx.defs.has(node.op_type, ""):
             raise ValueError(f"{source} uses an unknown operator {called}; export it with standard operators only")
-        if any(each.type in (each.GRAPH, each.GRAPHS) for each in node.attribute):
+        if any(each.type in (each.GRAPH, each.GRAPHS) or each.HasField("g") or each.graphs for each in node.attribute):
             raise ValueError(f"{source} uses the control flow {called}; export a graph without branches and loops")
         if node.op_type in RANDOM:
             raise ValueError(f"{source} draws random numbers ({called}); export the encoder in evaluation mode")
 
 
 def _check_storage(model: Any, source: str) -> None:
+    for node in model.graph.node:
+        if any(map(_holds_other_tensors, node.attribute)):
+            raise ValueError(
+                f"{source} has sparse or listed tensors ({node.op_type}); export it with dense constants only"
+            )
     constants = [each.t for node in model.graph.node for each in node.attribute if each.HasField("t")]
     for tensor in [*model.graph.initializer, *constants]:
         if tensor.data_location == tensor.EXTERNAL or tensor.external_data:
@@ -177,6 +182,13 @@ def _check_storage(model: Any, source: str) -> None:
             )
     if model.graph.sparse_initializer:
         raise ValueError(f"{source} has sparse weights; export it with dense ones")
+
+
+def _holds_other_tensors(attribute: Any) -> bool:
+    """Whether an attribute holds tensors elsewhere than in its field `t`; they could be in another file unseen."""
+    types = attribute.SPARSE_TENSOR, attribute.SPARSE_TENSORS, attribute.TENSORS
+    given = attribute.HasField("sparse_tensor") or attribute.sparse_tensors or attribute.tensors
+    return attribute.type in types or bool(given)
 
 
 def _only_input(model: Any, source: str) -> str:

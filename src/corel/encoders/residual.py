@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,9 @@ from corel.encoders.base import Embedding, Network
 from corel.encoders.branched import BranchedLinear
 from corel.encoders.folding import Folding
 from corel.encoders.pixels import images_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class ResidualNetwork(Network):
@@ -47,6 +50,14 @@ class ResidualNetwork(Network):
         )
         self.input_shape = (channels, image_size, image_size)
         self._folding = Folding()
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode, and forget the folded copy; `eval` calls this too.
+
+        Weights changed through ``.data`` or a numpy view are used in eval mode only after a call of `train` or `eval`.
+        """
+        self._folding.forget()
+        return super().train(mode)
 
     @property
     def feature_count(self) -> int:

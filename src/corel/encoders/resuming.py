@@ -1,7 +1,7 @@
 """Rows that were encoded before an interruption, in a file from which the same call goes on.
 
-The file is the encoder's identity, then a row for each item: its hash, its latent and a checksum over both. Rows are
-used up to the first that is damaged.
+The file begins with `MAGIC` and the encoder's identity. Then comes a row for each item: its hash, its latent and a
+checksum over both. Rows are used up to the first that is damaged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from corel._io.regular import open_regular
 from corel.encoders.base import Network
 
 HASH, CHECK = 32, 8  # bytes
-VERSION = b"corel rows 2"  # files of another version are begun anew
+# How a file of this version begins; no other file is written to. The zero tells it from a text file.
+MAGIC = b"corel rows 3\n\0"
 
 
 def row_type(width: int) -> np.dtype[Any]:
@@ -34,14 +35,14 @@ def seal_rows(rows: NDArray[Any], start: int = 0) -> None:
     rows["check"] = _checks(rows, start)
 
 
-def read_rows(path: Path | None, identity: bytes, row: np.dtype[Any]) -> NDArray[Any]:
-    """Read the whole rows of a file that the same encoder wrote, up to the first that is damaged."""
+def read_rows(path: Path | None, head: bytes, row: np.dtype[Any]) -> NDArray[Any]:
+    """Read the whole rows of a file that begins with `head`, up to the first row that is damaged."""
     if path is None or not path.is_file():
         return np.empty(0, row)
     with open_regular(path) as file:
-        if file.read(HASH) != identity:
+        if file.read(len(head)) != head:
             return np.empty(0, row)
-        count = (os.fstat(file.fileno()).st_size - HASH) // row.itemsize
+        count = (os.fstat(file.fileno()).st_size - len(head)) // row.itemsize
         rows = np.frombuffer(file.read(count * row.itemsize), row)
     damaged = np.flatnonzero((rows["check"] != _checks(rows)).any(axis=1))
     return rows[: damaged[0]] if len(damaged) else rows
@@ -54,19 +55,33 @@ def _checks(rows: NDArray[Any], start: int = 0) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(sums), np.uint8).reshape(len(rows), CHECK)
 
 
+def refuse_other_files(path: Path) -> None:
+    """Raise if a file is there that is neither empty nor begins as these files do: it would be overwritten."""
+    if not path.exists():
+        return
+    with open_regular(path) as file:
+        start = file.read(len(MAGIC))
+    if start and start != MAGIC:
+        raise ValueError(
+            f"{path} holds no rows of an interrupted wrap; delete it, or name another --out (in Python: partial)"
+        )
+
+
 class ResumableRows:
     """Latents and hashes of the items so far, in memory and, where there is a file, in it."""
 
     def __init__(self, path: Path | None, identity: bytes, width: int) -> None:
         self._type = row_type(width)
-        own = hashlib.sha256(VERSION + identity).digest()
-        self._known = read_rows(path, own, self._type)
+        self._head = MAGIC + hashlib.sha256(identity).digest()
+        if path is not None:
+            refuse_other_files(path)
+        self._known = read_rows(path, self._head, self._type)
         self._parts: list[NDArray[Any]] = []
         self._seen = 0
         self._file = None
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(own + self._known.tobytes())
+            path.write_bytes(self._head + self._known.tobytes())
             self._file = path.open("ab")
 
     def extend(self, network: Network, values: NDArray[Any]) -> None:
@@ -101,7 +116,7 @@ class ResumableRows:
         """Cut the file down to the rows that were used."""
         self._known = self._known[:0]
         if self._file is not None:
-            self._file.truncate(HASH + sum(part.nbytes for part in self._parts))
+            self._file.truncate(len(self._head) + sum(part.nbytes for part in self._parts))
 
     def _write(self, rows: NDArray[Any]) -> None:
         if self._file is not None:

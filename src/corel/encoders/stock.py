@@ -254,14 +254,15 @@ def _read_weights(path: Path, wanted: Iterable[str]) -> dict[str, Tensor]:
 
 def _exported(module: nn.Module, size: int, outputs: Sequence[str]) -> bytes:
     """Export in evaluation mode, and compare the graph's outputs with the module's."""
-    was_training = module.training
+    modes = [(part, part.training) for part in module.modules()]  # frozen parts of a network in training differ
     module.eval()
     try:
         images = torch.rand(2, 3, size, size, generator=torch.Generator().manual_seed(0))
         content = to_onnx(module, images, "images", outputs)
         compare(content, module, images)
     finally:
-        module.train(was_training)
+        for part, training in modes:
+            part.training = training
     return content
 
 

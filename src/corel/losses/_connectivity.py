@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor, nn
@@ -80,12 +82,12 @@ class ConnectivityLoss(nn.Module):
         super().__init__()
         if preset not in PRESETS:
             raise ArgumentError("preset", f"must be one of {', '.join(PRESETS)}, got {preset!r}")
-        self.eta, self.branches, self.p = eta, branches, p
+        self.eta, self.branches, self.p = eta, _whole_number(branches), p
         self.branch_reduction: BranchReduction = branch_reduction or PRESETS[preset]["branch_reduction"]
         self.zero_bars: ZeroBars = zero_bars or PRESETS[preset]["zero_bars"]
         _check_settings(eta, self.branch_reduction, self.zero_bars)  # here too, before data are loaded and encoded
         refuse_no_norm(p)
-        if branches < 1:
+        if self.branches < 1:
             raise ArgumentError("branches", f"must be at least 1, not {branches}")
 
     def forward(self, latents: Tensor) -> Tensor:
@@ -119,6 +121,16 @@ def _check_settings(eta: float, branch_reduction: BranchReduction, zero_bars: Ze
         raise ArgumentError("zero_bars", f'must be "keep" or "drop", not {zero_bars!r}')
     if branch_reduction not in ("sum", "mean", "none"):
         raise ArgumentError("branch_reduction", f'must be "mean", "sum" or "none", not {branch_reduction!r}')
+
+
+def _whole_number(branches: SupportsIndex) -> int:
+    """Give an int; numpy's integers are taken too."""
+    try:
+        return operator.index(branches)
+    except TypeError:
+        raise ArgumentError(
+            "branches", f"must be a whole number, not {branches!r}: latents are split into so many clouds"
+        ) from None
 
 
 def _reduced(losses: Tensor, reduction: BranchReduction) -> Tensor:

@@ -1,7 +1,8 @@
 """Lengths of given edges, differentiable any number of times, even where points coincide.
 
 The plain vector norm has NaN second derivatives there: of a zero vector for p = 2, of any zero coordinate for
-1 < p < 2. A length of zero has no gradient here, the subgradient that leaves duplicates where they are.
+1 < p < 2. For p = 2 a zero coordinate of another vector has derivatives as any other coordinate. A length of zero has
+no gradient here, the subgradient that leaves duplicates where they are.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def norm(gap: Tensor, p: float) -> Tensor:
     # The largest coordinate is taken out first: a high power of a small number would vanish.
     largest = gap.detach().abs().amax(-1, keepdim=True)
     unit = torch.where(largest > 0, largest, 1)
-    return unit.squeeze(-1) * _power(_power(gap.abs() / unit, p).sum(-1), 1 / p)
+    powers = (gap / unit).square() if p == 2 else _power(gap.abs() / unit, p)  # a square is smooth at 0
+    return unit.squeeze(-1) * _power(powers.sum(-1), 1 / p)
 
 
 def _power(base: Tensor, exponent: float) -> Tensor:

@@ -21,6 +21,7 @@ from corel.theory._statements import (
     Points,
     guaranteed_neighbors,
     largest_batch_size,
+    rows_of,
     separation_sample_size,
 )
 
@@ -108,7 +109,7 @@ def diagnose(
     >>> diagnosis.mean.shape
     (4, 3)
     """
-    points = torch.as_tensor(latents).detach()
+    points = rows_of(latents)
     if points.ndim != 2:
         raise ArgumentError("latents", f"must have shape [N, branches·D], not {tuple(points.shape)}")
     if batch_size < 2:

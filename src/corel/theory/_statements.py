@@ -125,8 +125,9 @@ def annulus_entropy_bound(alpha: float, beta: float, eps: float, n: int) -> int:
 def separation_sample_size(alpha: float, beta: float, eta: float, n: int, b: int) -> int:
     """Eq. 5 with Corollary 2: from this many points m on, a set in Rⁿ cannot be η-separated.
 
-    All b-point subsets must be connected within [α, β]. The bound grows as a volume does: in R¹⁰ it needs a hundred
-    thousand points or more, so it says nothing about realistic sets.
+    All b-point subsets must be connected within [α, β]. The bound grows as a volume does: for the
+    branches of the shipped encoders, in R¹⁰, it is 370,000 to 550,000 points, so it says nothing about realistic sets.
+    A narrower interval needs fewer points: 59,148 for α = 1.9, β = 2, η = 2 and b = 100.
 
     >>> separation_sample_size(1.0, 3.0, eta=2.0, n=10, b=100)
     1048676
@@ -160,9 +161,17 @@ def smallest_dimension(batch_size: int, alpha: float, beta: float) -> int:
     return n
 
 
+def rows_of(points: Points) -> Tensor:
+    """Give a tensor without gradient, whatever an array's layout is; numbers that are not floats become float64."""
+    if isinstance(points, np.ndarray):  # torch takes neither negative strides nor another machine's byte order
+        points = np.ascontiguousarray(points, points.dtype.newbyteorder("="))
+    rows = torch.as_tensor(points).detach()
+    return rows if rows.is_floating_point() else rows.double()
+
+
 def pairwise_distances(points: Points, p: float) -> Tensor:
     refuse_no_norm(p)
-    rows = torch.as_tensor(points).detach().double()
+    rows = rows_of(points).double()
     if rows.ndim != 2:
         raise ArgumentError("points", f"must have shape [m, n], one row each, not {tuple(rows.shape)}")
     if not rows.isfinite().all():
