@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,33 @@ def test_temporary_files_of_running_processes_are_kept(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([mine, strangers])
 
 
+def test_threads_that_write_one_file_write_it_whole(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    torn: list[bytes] = []
+    errors: list[OSError] = []
+
+    def write(letter: bytes) -> None:
+        try:
+            for _ in range(20):
+                write_atomically(path, letter * 1_000_000)
+        except OSError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in (b"a", b"b", b"c", b"d")]
+    path.write_bytes(b"a")
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        content = path.read_bytes()
+        torn += [content] if len(set(content)) != 1 or len(content) not in (1, 1_000_000) else []
+    assert (errors, len(torn)) == ([], 0)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_temporary_folder_of_a_killed_process_is_deleted(tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    left = tmp_path / temporary_name(".x").replace(str(os.getpid()), str(gone.pid))
+    left = tmp_path / temporary_name(".x").replace(f"-{os.getpid()}-", f"-{gone.pid}-")
     (left / "deep").mkdir(parents=True)
     sweep(tmp_path, ".x")
     assert not left.exists()

@@ -9,9 +9,13 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from corel.gallery import Gallery, Scores
 
 from .conftest import Corel
 
@@ -61,6 +65,36 @@ def test_names_that_are_taken_get_a_number(corel: Corel, gallery: Path, mixed: P
     assert files(tmp_path / "sorted")[b"of the user"] == 4
     assert [each.read_bytes() for each in tmp_path.glob("sorted/*/x00.png")] == [b"of the user"] * 4
     assert list((tmp_path / "sorted").glob("*/x00-2.png"))
+
+
+def test_a_photo_that_disappears_after_it_was_scored_is_named_and_the_others_are_sorted(
+    corel: Corel, gallery: Path, mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score, gone = Gallery.score_batches, mixed / "more" / "x00.png"
+
+    def score_and_remove(*arguments: Any, **options: Any) -> Iterator[Scores]:
+        for scores in score(*arguments, **options):
+            gone.unlink(missing_ok=True)
+            yield scores
+
+    monkeypatch.setattr(Gallery, "score_batches", score_and_remove)
+    said = corel("sort", gallery, mixed, "--into", tmp_path / "sorted", "--how", "copy").stderr
+    assert "No such file" in said
+    assert "x00.png" in said
+    assert sum(files(tmp_path / "sorted").values()) == 14
+
+
+def test_a_class_folder_that_is_a_link_out_is_not_sorted_into(
+    corel: Corel, gallery: Path, mixed: Path, tmp_path: Path
+) -> None:
+    into, outside = tmp_path / "sorted", tmp_path / "outside"
+    for folder in (into, outside):
+        folder.mkdir()
+    for name in ("red", "green", "stranger", "unsure"):
+        (into / name).symlink_to(outside)
+    said = corel("sort", gallery, mixed, "--into", into, "--how", "copy").stderr
+    assert "leads out of" in said
+    assert not list(outside.iterdir())
 
 
 @pytest.mark.parametrize(

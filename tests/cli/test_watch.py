@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +20,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from corel._io import lines
 from corel.gallery import Gallery
-from corel.watching import watch
+from corel.watching import Row, Watch, _journal, watch
 
 from .conftest import Corel, hue
 
@@ -289,6 +294,77 @@ def test_rows_cut_off_by_a_kill_are_completed(corel: Corel, gallery: Path, folde
         out.unlink()
         corel("watch", gallery, folder, "--out", out, *ONCE)
         assert out.read_bytes() == whole
+
+
+def full_once(write: Callable[[Path, Any], None], *, when: Callable[[Path, Any], bool]) -> Callable[[Path, Any], None]:
+    """Write as `write` does, but a half and with an error, as on a full disk, the first three times it applies."""
+    left = iter(range(3))
+
+    def write_or_raise(path: Path, content: Any) -> None:
+        if when(path, content) and next(left, None) is not None:
+            write(path, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write(path, content)
+
+    return write_or_raise
+
+
+def is_out(path: Path, content: str) -> bool:
+    return path.suffix in (".csv", ".jsonl")
+
+
+def looked(watcher: Watch) -> list[Row]:
+    """Give the rows of a look, none if the disk was full."""
+    with suppress(OSError):
+        return [row for batch in watcher.look() for row in batch]
+    return []
+
+
+@pytest.mark.parametrize("style", ["csv", "jsonl"])
+def test_rows_that_a_full_disk_cut_off_are_completed_by_the_same_watch(
+    gallery: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
+) -> None:
+    out, first = tmp_path / f"rows.{style}", put(folder, 0, 4, 175)
+    monkeypatch.setattr(_journal, "append_text", full_once(lines.append_text, when=is_out))
+    with Gallery.open(gallery) as opened, watch(opened, folder, out, settle=0) as watcher:
+        assert [looked(watcher) for _ in range(3)] == [[], [], []]
+        second = put(folder, 0, 2, 176)
+        assert len(looked(watcher)) == 2
+    assert sorted(names(out)) == sorted([*first, *second])
+
+
+def test_rows_that_a_full_disk_cut_off_need_no_new_image(
+    gallery: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, first = tmp_path / "rows.csv", put(folder, 0, 4, 175)
+    monkeypatch.setattr(_journal, "append_text", full_once(lines.append_text, when=is_out))
+    with Gallery.open(gallery) as opened, watch(opened, folder, out, settle=0) as watcher:
+        assert [looked(watcher) for _ in range(4)] == [[], [], [], []]
+        assert sorted(names(out)) == sorted(first)
+
+
+def test_rows_that_were_moved_away_are_not_written_again(gallery: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.csv"
+    with Gallery.open(gallery) as opened, watch(opened, folder, out, settle=0) as watcher:
+        for seed in (177, 178):
+            added = put(folder, 0, 2, seed)
+            looked(watcher)
+            assert sorted(names(out)) == sorted(added)
+            out.rename(tmp_path / f"{seed}.csv")
+
+
+def test_images_whose_state_was_not_written_are_bet_on_once(
+    gallery: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(folder, 0, 4, 175)
+    full, whole = tmp_path / "full.jsonl", tmp_path / "whole.jsonl"
+    with Gallery.open(gallery) as opened, watch(opened, folder, whole, settle=0, seed=0) as watcher:
+        looked(watcher)
+    refused = full_once(lines.append_lines, when=lambda _, batch: "files" in batch[0])
+    monkeypatch.setattr(_journal, "append_lines", refused)
+    with Gallery.open(gallery) as opened, watch(opened, folder, full, settle=0, seed=0) as watcher:
+        assert [len(looked(watcher)) for _ in range(4)] == [0, 0, 0, 4]
+    assert [strip(each) for each in rows(full)] == [strip(each) for each in rows(whole)]
 
 
 def test_kills_at_random_moments_lose_and_repeat_nothing(gallery: Path, folder: Path, tmp_path: Path) -> None:

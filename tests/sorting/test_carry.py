@@ -8,12 +8,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corel.sorting import LIST, How, undo
-from corel.sorting._carry import carry_out, complete
+from corel.sorting._carry import _temporary, carry_out, complete
 from corel.sorting._plan import Record, folder_name, free_target, read_records, write_records
 
 from .dying import run_and_die
@@ -198,3 +199,89 @@ def test_a_line_cut_off_by_a_kill_is_dropped(place: Path) -> None:
     assert paths(read_records(undo_list)) == paths(records[:1])
     write_records(undo_list, records[1:])
     assert paths(read_records(undo_list)) == paths(records)
+
+
+def undo_of_a_stranger(place: Path, source: Path, target: Path) -> list[str]:
+    """Undo a list that says `source` was moved to `target`; gives what it says of files that stay."""
+    found = target.stat()
+    line = {"how": "move", "source": str(source), "target": str(target), "size": found.st_size}
+    (place / "sorted" / LIST).write_text(json.dumps({**line, "modified": found.st_mtime_ns}) + "\n")
+    return [each.reason for each in undo(place / "sorted" / LIST).left]
+
+
+@pytest.fixture
+def outside(place: Path) -> Path:
+    (place / "outside" / "empty").mkdir(parents=True)
+    (place / "outside" / "a.png").write_text("of the user")
+    return place / "outside"
+
+
+def test_undo_does_not_follow_a_link_out_of_its_folder(place: Path, outside: Path) -> None:
+    (place / "sorted" / "link").symlink_to(outside)
+    (reason,) = undo_of_a_stranger(place, place / "stolen.png", place / "sorted" / "link" / "a.png")
+    assert "link" in reason
+    assert sorted(each.name for each in outside.iterdir()) == ["a.png", "empty"]
+    assert not (place / "stolen.png").exists()
+
+
+def test_undo_does_not_follow_a_link_that_an_earlier_step_put_there(place: Path, outside: Path) -> None:
+    folder, undo_list = place / "sorted", place / "sorted" / LIST
+    (folder / "cat" / "link").symlink_to(outside)
+    through = Record.of(How.MOVE, outside / "a.png", folder / "later" / "a.png")
+    link = Record.of(How.MOVE, folder / "cat" / "link", folder / "cat" / "link")
+    steps = [replace(through, source=str(place / "stolen.png")), replace(link, source=str(folder / "later"))]
+    write_records(undo_list, steps)  # the last one is undone first: it makes `later` a link
+    undo(undo_list)
+    assert (outside / "a.png").exists()
+    assert not (place / "stolen.png").exists()
+
+
+def test_undo_removes_no_empty_folder_behind_a_link(place: Path, outside: Path) -> None:
+    (place / "sorted" / "cat" / "b.png").unlink()
+    (place / "sorted" / "cat").rmdir()
+    run(place, How.COPY)
+    shutil.rmtree(place / "sorted" / "cat")
+    (place / "sorted" / "cat").symlink_to(outside / "empty")
+    assert not undo(place / "sorted" / LIST).folders
+    assert (outside / "empty").is_dir()
+
+
+def test_a_link_within_the_folder_is_no_way_out(place: Path) -> None:
+    run(place, How.MOVE)
+    (place / "sorted" / "cat").rename(place / "sorted" / "lion")
+    (place / "sorted" / "cat").symlink_to("lion")
+    assert not undo(place / "sorted" / LIST).left
+    assert contents(place / "photos") == ALL
+
+
+def without_links(source: Path, target: Path, **_: object) -> None:
+    raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(source), None, str(target))  # as exFAT does
+
+
+def test_a_disk_without_hard_links_keeps_no_hidden_copies(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", without_links)
+    left = carry_out(planned(place, How.COPY))
+    assert len(left) == 3
+    assert all("has no hard links" in each.reason for each in left)
+    assert [each.name for each in (place / "sorted" / "cat").iterdir()] == ["b.png"]
+
+
+def test_undo_removes_a_hidden_copy_that_a_killed_sort_left(place: Path) -> None:
+    (record, *_) = records = planned(place, How.COPY)
+    write_records(place / "sorted" / LIST, records)
+    _temporary(Path(record.target)).write_text("half a copy")
+    assert not undo(place / "sorted" / LIST).left
+    assert [each.name for each in (place / "sorted").rglob("*")] == ["cat", "b.png"]
+
+
+@pytest.mark.parametrize("way", ["a link to the file", "a link to its folder", "the file itself"])
+def test_the_only_name_of_a_file_is_never_removed(place: Path, outside: Path, way: str) -> None:
+    """A list from a stranger may say that a file was moved to a place that leads back to it."""
+    link, victim = place / "sorted" / "link", outside / "a.png"
+    if way == "a link to its folder":
+        link.symlink_to(outside)
+    else:
+        link.symlink_to(victim)
+    target = {"a link to the file": link, "a link to its folder": link / "a.png", "the file itself": victim}[way]
+    complete(Record.of(How.MOVE, victim, target))
+    assert victim.read_text() == "of the user"

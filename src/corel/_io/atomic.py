@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import re
+import secrets
 import shutil
 import socket
 from collections.abc import Iterator
@@ -37,8 +39,8 @@ def appearing(path: Path) -> Iterator[Path]:
 
 
 def temporary_name(prefix: str) -> str:
-    """Give a name for a temporary file of this process."""
-    return f"{prefix}.{socket.gethostname()}-{os.getpid()}.tmp"
+    """Give a name for a temporary file of this process, another one each time: threads may write the same file."""
+    return f"{prefix}.{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
 
 
 def sweep(folder: Path, prefix: str) -> None:
@@ -47,8 +49,8 @@ def sweep(folder: Path, prefix: str) -> None:
         return
     own = f"{prefix}.{socket.gethostname()}-"
     for left in folder.glob(f"{glob.escape(own)}*.tmp"):
-        number = left.name.removeprefix(own).removesuffix(".tmp")
-        if number.isascii() and number.isdigit() and not _runs(int(number)):
+        number = re.fullmatch(r"([0-9]+)(-[0-9a-f]{8})?\.tmp", left.name.removeprefix(own))
+        if number and not _runs(int(number[1])):
             with contextlib.suppress(OSError):
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 

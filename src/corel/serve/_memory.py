@@ -62,6 +62,7 @@ class Removed:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._entries: dict[str, tuple[float, list[Exemplar]]] = {}
+        self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
 
     def put(self, exemplars: list[Exemplar]) -> str:
@@ -71,9 +72,7 @@ class Removed:
             self._entries[key] = time.monotonic() + self._seconds, exemplars
             while len(self._entries) > 1 and sum(len(entry[1]) for entry in self._entries.values()) > MOST_REMOVED:
                 del self._entries[next(iter(self._entries))]
-        timer = threading.Timer(self._seconds, self._expire)
-        timer.daemon = True
-        timer.start()
+            self._start_timer()
         return key
 
     def get(self, key: str) -> list[Exemplar]:
@@ -107,3 +106,17 @@ class Removed:
         now = time.monotonic()
         with self._lock:
             self._entries = {key: entry for key, entry in self._entries.items() if entry[0] > now}
+
+    def _start_timer(self) -> None:
+        """Start a timer for the oldest entry, which expires first; one at a time, because each is a thread."""
+        if self._timer is None and self._entries:
+            until, _ = next(iter(self._entries.values()))
+            self._timer = threading.Timer(max(0.0, until - time.monotonic()), self._on_timer)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _on_timer(self) -> None:
+        self._expire()
+        with self._lock:
+            self._timer = None
+            self._start_timer()

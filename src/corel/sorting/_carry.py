@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from corel._io.atomic import sync_folder
@@ -52,6 +53,8 @@ def complete(record: Record) -> str | None:
 def take_back(record: Record) -> str | None:
     """Undo what a record did, if it was done; says why not."""
     source, target = Path(record.source), Path(record.target)
+    with suppress(OSError):  # its folder may be gone
+        _temporary(target).unlink()
     if not os.path.lexists(target):
         return None
     if record.how == How.LINK:
@@ -97,18 +100,21 @@ def _copy(source: Path, target: Path) -> None:
     """Copy to a temporary file, and give it its name when it is whole."""
     temporary = _temporary(target)
     temporary.unlink(missing_ok=True)
-    shutil.copy2(source, temporary)
-    with temporary.open("rb+") as file:
-        os.fsync(file.fileno())
-    os.link(temporary, target)
-    temporary.unlink()
+    try:
+        shutil.copy2(source, temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.link(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _are_same(source: Path, target: Path) -> bool:
     """Whether one is the other's new name; on another disk, its copy."""
-    if source.stat().st_dev == target.stat().st_dev:
-        return source.samefile(target)
-    return filecmp.cmp(source, target, shallow=False)
+    old, new = os.lstat(source), os.lstat(target)  # a link to a file is no second name of it
+    if old.st_dev == new.st_dev:
+        return os.path.samestat(old, new) and old.st_nlink > 1  # with one name, both paths lead to the same name
+    return not target.is_symlink() and filecmp.cmp(source, target, shallow=False)
 
 
 def _temporary(target: Path) -> Path:

@@ -54,6 +54,11 @@ class Record:
                     return record
         raise ValueError(f"{undo_list} is not an undo list of `corel sort`; name the one in the sorted folder")
 
+    def is_in(self, folder: Path) -> bool:
+        """Whether the target lies in a folder, also if links on the way there are followed."""
+        parent = Path(os.path.realpath(Path(self.target).parent))
+        return Path(os.path.realpath(folder)) in (parent, *parent.parents)
+
     def is_of(self, path: Path) -> bool:
         """Whether a file looks like the one planned for; some file systems keep times to two seconds."""
         found = path.stat()

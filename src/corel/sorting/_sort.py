@@ -77,22 +77,32 @@ def undo(path: str | os.PathLike[str]) -> Sorted:
         if not records and done.undo_list.stat().st_size:
             raise ValueError(f"{path} is not an undo list of `corel sort`; name the one in the sorted folder")
         for record in reversed(records):
-            was_there = os.path.lexists(record.target)
-            if why := take_back(record):
-                done.left.append(Skipped(record.target, why))
-            elif was_there:
-                done.folders[str(Path(record.source).parent)] += 1
-        _remove_empty({Path(record.target).parent for record in records})
+            _take_back(record, done)
+        _remove_empty({Path(record.target).parent for record in records if record.is_in(done.undo_list.parent)})
         if not done.left:
             done.undo_list.unlink()
     return done
+
+
+def _take_back(record: Record, done: Sorted) -> None:
+    """Take back one step; whether it leads out is asked now, because the step before may have made a link."""
+    place, was_there = done.undo_list.parent, os.path.lexists(record.target)
+    if record.is_in(place):
+        why = take_back(record)
+    else:
+        why = f"stays: {_leads_out(Path(record.target).parent, place)}" if was_there else None
+    if why:
+        done.left.append(Skipped(record.target, why))
+    elif was_there:
+        done.folders[str(Path(record.source).parent)] += 1
 
 
 def _still_to_sort(root: Path, place: Path, how: How, done: Sorted) -> list[Path]:
     """Finish the steps that an interrupted run began, and list the files it did not reach."""
     records = read_records(done.undo_list)
     for record in records:
-        complete(record)
+        if record.is_in(place):
+            complete(record)
     there = {each.source: each for each in records if each.how == how and os.path.lexists(each.target)}
     files = [each for each in _files(root, done, anything=not there) if place not in each.parents]
     kept = [each for each in files if how is How.MOVE or str(each) not in there or not there[str(each)].is_of(each)]
@@ -116,16 +126,28 @@ def _files(root: Path, done: Sorted, *, anything: bool) -> Sequence[Path]:
 
 def _put(verdicts: Sequence[Verdict], place: Path, how: How, done: Sorted) -> None:
     taken: set[Path] = set()
-    records = []
-    for verdict in verdicts:
-        file = Path(verdict.image)
-        folder = folder_name(verdict.classes[0]) if verdict.verdict == "known" else verdict.verdict
-        records.append(Record.of(how, file, free_target(place / folder, file.name, taken)))
+    planned = [_planned(verdict, place, how, taken) for verdict in verdicts]
+    records = [each for each in planned if isinstance(each, Record)]
     write_records(done.undo_list, records)
     left = carry_out(records)
-    done.left += left
+    done.left += [*(each for each in planned if isinstance(each, Skipped)), *left]
     stayed = {each.path for each in left}
     done.folders.update(Path(each.target).parent.name for each in records if each.source not in stayed)
+
+
+def _planned(verdict: Verdict, place: Path, how: How, taken: set[Path]) -> Record | Skipped:
+    """Plan where a file goes, or say why it stays; it may have been removed since it was scored."""
+    file = Path(verdict.image)
+    folder = place / (folder_name(verdict.classes[0]) if verdict.verdict == "known" else verdict.verdict)
+    try:
+        record = Record.of(how, file, free_target(folder, file.name, taken))
+    except OSError as error:
+        return Skipped(str(file), f"stays: {error.strerror or error}")
+    return record if record.is_in(place) else Skipped(str(file), f"stays: {_leads_out(folder, place)}")
+
+
+def _leads_out(folder: Path, place: Path) -> str:
+    return f"{folder} leads out of {place} by a link; replace the link by a folder"
 
 
 def _resolved(path: str | os.PathLike[str]) -> Path:
@@ -134,5 +156,5 @@ def _resolved(path: str | os.PathLike[str]) -> Path:
 
 def _remove_empty(folders: set[Path]) -> None:
     for folder in folders:
-        if folder.is_dir() and not any(folder.iterdir()):
+        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
             folder.rmdir()

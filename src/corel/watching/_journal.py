@@ -92,6 +92,7 @@ class Journal:
         self.scores: list[float] = []  # of that test
         self.last: Line = {}  # the last batch
         self.ran: set[str] = set()  # files of the last batch whose command was run
+        self._rows_failed = False  # whether the last write of rows raised, as on a full disk
         try:
             for line in read_lines(self.path):
                 self._replay(line)
@@ -105,10 +106,19 @@ class Journal:
 
     def add(self, files: Sequence[File], rows: Sequence[Row], scores: Sequence[float], **state: Any) -> None:
         """Note a batch, then write its rows."""
+        self.complete()
         start = self.out.stat().st_size if self.out.exists() else 0
         listed = {"files": [list(each) for each in files], "rows": [list(each) for each in rows]}
         self._write({**listed, "scores": list(scores), "start": start, **state})
+        self._rows_failed = True
         append_text(self.out, self._text())
+        self._rows_failed = False
+
+    def complete(self) -> None:
+        """Complete the rows of the last batch if writing them failed."""
+        if self._rows_failed:  # else they were written, and the user may have moved the file away
+            self._complete_rows()
+            self._rows_failed = False
 
     def note_command(self, file: str) -> None:
         """Note that the command for this file ended."""
