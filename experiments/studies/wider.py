@@ -4,7 +4,7 @@ Four methods on all of CIFAR-20 from 120 images, ADT on ten of its classes; ADT 
 CIFAR-100, and from 1,000 on three of CIFAR-10. Classes are evenly spaced. Scored are all test images of the class and a
 sample of the others, 1,000 in all; of CIFAR-10, whose classes have 1,000 each, as many others. ADT's network computes
 in bfloat16, which takes half the time; on three classes of CIFAR-10 it is measured as `baselines` has it in float32, to
-see what that changes. ``--only`` does a part. Some three hours of one core in all. Writes
+see what that changes. ``--only`` does a part. Some four hours of one core in all. Writes
 experiments/results/wider.json.
 """
 
