@@ -301,6 +301,8 @@ def test_small_photos_are_counted_wherever_they_are_read(tmp_path: Path) -> None
     assert counted + hint in said("enroll", gallery, "x", *photos, "--backbone", out)
     assert counted + hint in said("score", gallery, *photos)
     assert "pixels" not in said("score", gallery, *photos, "--quiet")
+    tiny = next((tmp_path / "small").iterdir())
+    assert "--shrink" not in said("score", gallery, tiny, *(tmp_path / "large").iterdir())  # most are not small
     said(*wrap, "--shrink", 20, "--out", tmp_path / "y.safetensors")
     told = said("enroll", tmp_path / "y.gallery", "x", *photos, "--backbone", tmp_path / "y.safetensors")
     assert counted in told

@@ -114,6 +114,14 @@ def test_a_file_of_the_kind_that_is_written_may_be_replaced(content: bytes, kind
     check_outputs([None, "nowhere"], Output("--out", tmp_path / "there", kind), Output("--report", None, TEXT))
 
 
+def test_a_folder_that_allows_no_new_files_is_named_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # a root user may write anywhere
+    with pytest.raises(ValueError, match="its folder allows no new files"):
+        check_outputs([], Output("--out", tmp_path / "x.json", TEXT))
+
+
 def test_the_same_file_under_another_name_is_still_an_input(tmp_path: Path) -> None:
     (tmp_path / "one").write_text("mine")
     (tmp_path / "two").hardlink_to(tmp_path / "one")

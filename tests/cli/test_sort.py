@@ -57,6 +57,14 @@ def test_files_are_sorted_by_verdict_and_unsort_moves_them_back(
     assert not list(into.iterdir())
 
 
+def test_sorting_says_that_a_class_is_too_small_to_be_ruled_out(
+    corel: Corel, mixed: Path, photos: Path, backbone_file: Path, tmp_path: Path
+) -> None:
+    corel("enroll", tmp_path / "few", "blue", photos / "classes" / "blue", "--backbone", backbone_file)
+    shown = corel("sort", tmp_path / "few", mixed, "--into", tmp_path / "sorted", "--how", "copy")
+    assert "blue: too few exemplars to be ruled out at a rate of 0.05; 19 are needed" in shown.stderr
+
+
 def test_names_that_are_taken_get_a_number(corel: Corel, gallery: Path, mixed: Path, tmp_path: Path) -> None:
     for name in ("red", "green", "stranger", "unsure"):
         (tmp_path / "sorted" / name).mkdir(parents=True)
@@ -92,7 +100,7 @@ def test_a_class_folder_that_is_a_link_out_is_not_sorted_into(
         folder.mkdir()
     for name in ("red", "green", "stranger", "unsure"):
         (into / name).symlink_to(outside)
-    said = corel("sort", gallery, mixed, "--into", into, "--how", "copy").stderr
+    said = corel("sort", gallery, mixed, "--into", into, "--how", "copy", exits=1).stderr  # nothing was sorted
     assert "leads out of" in said
     assert not list(outside.iterdir())
 

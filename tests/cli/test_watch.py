@@ -382,3 +382,17 @@ def test_kills_at_random_moments_lose_and_repeat_nothing(gallery: Path, folder: 
     assert [strip(each) for each in rows(out)] == [strip(each) for each in rows(whole)]
     strangers = {each["image"] for each in rows(out) if each["verdict"] == "stranger"}
     assert set((tmp_path / "log").read_text().splitlines()) == strangers
+
+
+@pytest.mark.parametrize(("name", "content"), [("x.csv", "image,verdict\na,known\n"), ("x.jsonl", '{"image": "a"}\n')])
+def test_rows_are_appended_to_those_of_a_watch_only(
+    corel: Corel, gallery: Path, folder: Path, tmp_path: Path, name: str, content: str
+) -> None:
+    out = tmp_path / name
+    put(folder, 0, 2, 100)
+    corel("watch", gallery, folder, "--out", out, *ONCE)
+    for others in (out, tmp_path / f"new-{name}"):
+        others.write_text(content)
+        said = corel("watch", gallery, folder, "--out", others, *ONCE, exits=2).stderr
+        assert "does not hold rows of a watch; name another --out" in said
+        assert others.read_text() == content

@@ -137,11 +137,25 @@ def test_the_command_writes_overlay_mask_and_boxes(
     common = [str(tmp_path / "1.png"), "--box", "82,32,66,66", "--backbone", str(tmp_path / "small.safetensors"), "-q"]
     run(["find", *common, "--in", str(tmp_path / "2.png"), "--out", str(tmp_path / "found.png")])
     assert pixels(tmp_path / "found.png").shape == pixels(tmp_path / "found-2.png").shape == (120, 160, 3)
+    run(["find", *common, "--out", str(tmp_path / "found.png")])  # an earlier result may be replaced
     run(["find", *common, "--as", "mask", "--out", str(tmp_path / "mask.png")])
     assert pixels(tmp_path / "mask.png")[65, 115].all()
     run(["find", *common, "--out", str(tmp_path / "found.json")])
     (entry,) = json.loads((tmp_path / "found.json").read_text())
     assert entry["boxes"][0].keys() == {"left", "top", "width", "height", "p_value"}
+
+
+def test_no_photograph_is_replaced_by_what_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("1.png", "2.png", "out-2.png"):
+        Image.fromarray(scene()).save(name)
+    before = Path("out-2.png").read_bytes()
+    with pytest.raises(SystemExit):
+        app(["find", "1.png", "--box", "0,0,40,40", "--in", "2.png", "--out", "out.png"])
+    assert "out-2.png is a PNG image, and a PNG figure would replace it" in capsys.readouterr().err
+    assert Path("out-2.png").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -153,6 +167,7 @@ def test_the_command_writes_overlay_mask_and_boxes(
         (["--box", "500,0,40,40"], "does not lie in the photograph"),
         (["--gallery", "g"], "look for what"),
         (["--box", "0,0,40,40", "--out", "1.png"], "would replace"),
+        (["--box", "0,0,40,40", "--out", "x.jpg"], "name x.png"),
     ],
 )
 def test_mistakes_get_one_sentence_and_leave_everything_as_it_was(

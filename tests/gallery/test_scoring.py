@@ -56,3 +56,12 @@ def test_one_batch_is_encoded_and_half_a_batch_decoded_whatever_the_number_of_im
     assert len(pixels) == halves
     assert max(alive) == 3
     np.testing.assert_array_equal(scores, expected)
+
+
+def test_recognize_warns_where_nothing_can_be_a_stranger(backbone: Backbone, tmp_path: Path) -> None:
+    with Gallery.open(tmp_path / "few", backbone, create=True) as gallery:
+        gallery.enroll("red", colored(0, 18, 1))
+        with pytest.warns(UserWarning, match="18 exemplars cannot tell strangers at a rate of 0.05: 19 are needed"):
+            gallery.recognize(colored(2, 2, 3))
+        gallery.enroll("green", colored(1, 1, 2))
+        assert len(gallery.recognize(colored(2, 2, 3))) == 2

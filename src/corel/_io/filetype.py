@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 SAFETENSORS, TEXT, BINARY = "a safetensors file", "a text file", "a binary file"
 PARQUET, PNG, FIGURE, PDF = "a Parquet file", "a PNG image", "a PNG figure", "a PDF file"
@@ -16,6 +17,7 @@ STARTS = {
     b"PK\3\4": "an .npz or .zip file",
 }
 HEAD = 4096
+SIGNATURES = (b"Matplotlib", b"corel find")  # of PNG files that corel writes; Matplotlib signs its own
 # Text holds no control codes but those that lay it out.
 CODES = frozenset(range(32)) - frozenset(b"\t\n\f\r")
 
@@ -31,4 +33,13 @@ def file_type(path: Path) -> str | None:
         return SAFETENSORS
     kinds = (kind for start, kind in STARTS.items() if head.startswith(start))
     kind = next(kinds, TEXT if CODES.isdisjoint(head) else BINARY)
-    return FIGURE if kind == PNG and b"Matplotlib" in head else kind  # Matplotlib signs the PNG files it writes
+    return FIGURE if kind == PNG and any(name in head for name in SIGNATURES) else kind
+
+
+def signed() -> Any:
+    """Give what marks a PNG file as written by corel, for Pillow: it may be replaced, a photograph may not."""
+    from PIL.PngImagePlugin import PngInfo
+
+    info = PngInfo()
+    info.add_text("Software", SIGNATURES[1].decode())
+    return info

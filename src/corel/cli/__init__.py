@@ -6,10 +6,12 @@ Nothing heavy is imported before a command needs it, so that `corel --help` answ
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -37,6 +39,7 @@ from corel.cli import (
 EXPECTED = (ValueError, TypeError, OSError, ImportError, FloatingPointError)
 
 
+INTERRUPTED = 128  # exit codes above it name the signal
 # A mistake in the command line itself; typer names only this child of it.
 USAGE = typer.BadParameter.__mro__[1]
 
@@ -149,4 +152,17 @@ _unwrap(app)
 def main() -> None:
     """Run `corel`; warnings of the library are sentences too."""
     warnings.formatwarning = lambda message, *_, **__: f"corel: {message}\n"
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code > INTERRUPTED:
+            _end_at_once(end.code)
+        raise
+
+
+def _end_at_once(code: int) -> None:
+    """End without waiting for threads: one that is inside torch would abort the interpreter while it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a pipe that nobody reads, or a closed stream
+            stream.flush()
+    os._exit(code)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corel._io.atomic import write_atomically
-from corel._io.filetype import PNG, TEXT
+from corel._io.filetype import FIGURE, TEXT, signed
 from corel._terminal import counted
 from corel.cli._options import BackboneName, Quiet, Rate
 from corel.cli._outputs import Output, check_outputs
@@ -80,7 +80,9 @@ def find(
     searched = [*photos, *(others or [])]
     style = style or (Style.BOXES if out.suffix.lower() == ".json" else Style.OVERLAY)
     outs = [out] if style is Style.BOXES else _numbered(out, len(searched))
-    kind = TEXT if style is Style.BOXES else PNG
+    kind = TEXT if style is Style.BOXES else FIGURE
+    if style is not Style.BOXES and out.suffix.lower() != ".png":
+        raise ValueError(f"--out {out} would hold a PNG image; name {out.with_suffix('.png').name}")
     check_outputs([gallery, backbone, *searched], *(Output("--out", each, kind) for each in outs))
     from corel import finding
 
@@ -132,5 +134,5 @@ def _save(found: Found, path: Path, style: Style, rate: float) -> None:
 
     picture = found.overlay(rate) if style is Style.OVERLAY else Image.fromarray(found.mask(rate))
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG")
+    picture.save(buffer, "PNG", pnginfo=signed())
     write_atomically(path, buffer.getvalue())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -29,6 +28,7 @@ from corel.cli._scale import (
     refuse_without_ray,
     score_on_ray,
 )
+from corel.cli._small_classes import warn_of_small_classes
 
 if TYPE_CHECKING:
     from corel._io.rows import Row
@@ -171,7 +171,7 @@ def score(
     style, named = style or format_of(file), named_files(images)
     check_outputs([gallery, backbone, *named.files], *outputs(style, file))
     with Gallery.open(gallery, backbone) as opened, row_writer(style, file, every=every) as write:
-        small = _warn_of_small_classes(opened, rate, quiet=quiet, failing=fail_on_outlier)
+        small = warn_of_small_classes(opened, rate, quiet=quiet, failing=fail_on_outlier)
         held_out = 0 if confidence is None else _held_out(opened, rate, confidence, quiet=quiet)
         options = {"photographs": photographs, "strict": strict, "progress": not quiet}
         # While a batch is decided about and written, the next ones are scored, encoded and read.
@@ -340,28 +340,6 @@ def _flat(arguments: Sequence[str]) -> Sequence[str]:
                 "or name the folders to enroll as one"
             )
     return arguments
-
-
-def _warn_of_small_classes(gallery: Gallery, rate: float, *, quiet: bool, failing: bool) -> bool:
-    """Say, and return, whether classes have too few exemplars to be ruled out.
-
-    The smallest p-value of m exemplars is 1/(m + 1). If nothing can be a stranger, exit code 0 means nothing: users
-    who wait for it (`failing`) are told despite `quiet`.
-    """
-    from corel.oneclass import allowed_rejections, supporting_sizes
-
-    counts = gallery.classes()
-    supports = zip(counts, supporting_sizes(rate, counts.values()), strict=True)
-    small = [name for name, count in supports if not allowed_rejections(rate, count)]
-    blind = failing and not allowed_rejections(rate, sum(counts.values()))
-    if small and (blind or not quiet):
-        shown = ", ".join(small[:3]) + (f" and {len(small) - 3} more" if len(small) > 3 else "")
-        needed, pooled = math.ceil(1 / rate) - 1, " in these classes together" if len(small) > 1 else ""
-        console().print(
-            f"{shown}: too few exemplars to be ruled out at a rate of {rate:g}; {needed:,} are needed{pooled}",
-            markup=False,
-        )
-    return bool(small)
 
 
 def _print_json(**content: Any) -> None:

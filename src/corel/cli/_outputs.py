@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -45,6 +46,8 @@ def check_outputs(inputs: Iterable[str | Path | None], *outputs: Output) -> None
     for option, path, kind in outputs:
         if path is None or is_stream(path):
             continue
+        if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+            raise ValueError(f"{option} {path} cannot be written: its folder allows no new files; name another place")
         if path.is_dir():
             raise ValueError(f"{option} {path} is a folder; name a file")
         if any(_are_same(path, each) for each in used):

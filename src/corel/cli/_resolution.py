@@ -37,7 +37,7 @@ def remark_on_small_photos(backbone: Backbone, source: Any, *, hint: bool = True
         return
     said = f"{counted(len(small), 'photo')} of {len(sides):,} had fewer than {shape[-1]} pixels and were enlarged"
     if hint and backbone.objective == "pretrained" and "shrunk to" not in backbone.metadata.get("data", {}):
-        median = small[len(small) // 2]
+        median = sorted(sides)[len(sides) // 2]
         better = f"; if the background's photos were larger, wrap with --shrink {median}"
         said += better if 2 * median <= shape[-1] else ""
     console().print(said, markup=False)

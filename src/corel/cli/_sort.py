@@ -12,6 +12,7 @@ import typer
 from corel._terminal import counted, printable
 from corel.cli._inputs import report_skipped
 from corel.cli._options import BackboneName, GalleryFile, Quiet, Rate
+from corel.cli._small_classes import warn_of_small_classes
 
 if TYPE_CHECKING:
     from corel.images import Skipped
@@ -53,12 +54,15 @@ def sort(
     from corel.gallery import Gallery
 
     with Gallery.open(gallery, backbone) as opened:
+        warn_of_small_classes(opened, rate, quiet=quiet)
         done = sorting.sort(opened, folder, into, how.value, rate=rate, photographs=photographs, progress=not quiet)
     _report(done.folders, done.left, quiet=quiet)
     if not quiet and done.before:
-        typer.echo(f"{counted(done.before, 'image')} sorted before")
+        typer.echo(f"{counted(done.before, 'image')} sorted before; for another gallery or rate, take it back first")
     if not quiet:
         typer.echo(f"take it back: corel unsort {printable(str(done.undo_list))}")
+    if done.left and not done.folders and not done.before:
+        raise typer.Exit(1)
 
 
 def unsort(

@@ -16,6 +16,7 @@ from corel._io.filetype import TEXT
 from corel._terminal import console, printable
 from corel.cli._options import BackboneName, GalleryFile, Quiet, Rate
 from corel.cli._outputs import Output, check_outputs
+from corel.cli._small_classes import warn_of_small_classes
 
 if TYPE_CHECKING:
     from corel.watching import Row, Watch
@@ -66,6 +67,7 @@ def watch(
         watching.watch(opened, folder, out, rate=rate, **options) as watcher,
         suppress(KeyboardInterrupt),
     ):  # the state is whole at any moment
+        warn_of_small_classes(opened, rate, quiet=quiet)
         _look(watcher, quiet=quiet, fail=fail_on_alarm)
         if once and watcher.folder.unsettled:
             time.sleep(settle)

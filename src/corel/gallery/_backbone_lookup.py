@@ -53,7 +53,8 @@ def _find(path: Path, stored: BackboneReference) -> Backbone:
             continue
         if refer(candidate, name, stored) == BackboneReference(name, stored.digest, stored.dimension):
             return candidate
+    what = "is another one now" if Path(stored.name).is_file() else "is not where it was"
     raise FileNotFoundError(
-        f"the backbone of {path}, {stored.name} ({stored.digest[:12]}), is not where it was; "
+        f"the backbone of {path}, {stored.name} ({stored.digest[:12]}), {what}; "
         "say where it is with --backbone (backbone= in Python)"
     )

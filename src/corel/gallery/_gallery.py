@@ -28,7 +28,7 @@ from corel.gallery._items import class_names, encoded
 from corel.gallery._kept import Compared, Kept, brought_up_to_date
 from corel.gallery._names import check_name, unknown_class
 from corel.gallery._scores import Scores
-from corel.gallery._scoring import Embedded, embedded, scored, warn_of_skipped
+from corel.gallery._scoring import Embedded, embedded, scored, warn_of_skipped, warn_of_too_few
 from corel.gallery._selection import Selection
 from corel.gallery._spool import Spool
 from corel.gallery._store import Store
@@ -353,6 +353,8 @@ class Gallery:
         held_out = 0 if confidence is None else self.calibrating(rate, confidence)
         found = self.score(images, held_out=held_out, strict=strict)
         warn_of_skipped(found.skipped)
+        if confidence is None:
+            warn_of_too_few(self.different, rate)
         return found.decide(rate, confidence)
 
     def calibrating(self, rate: float, confidence: float) -> int:

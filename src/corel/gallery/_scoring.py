@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -64,6 +65,18 @@ def warn_of_skipped(skipped: Sequence[Skipped]) -> None:
         warnings.warn(
             f"{counted(len(skipped), 'image')} could not be read, so the results are fewer than the images; the first: "
             f"{shown(first, 300)}",
+            stacklevel=3,
+        )
+
+
+def warn_of_too_few(exemplars: int, rate: float) -> None:
+    """Warn that nothing can be called a stranger: no p-value is below 1/(exemplars + 1)."""
+    from corel.oneclass import allowed_rejections
+
+    if not allowed_rejections(rate, exemplars):
+        warnings.warn(
+            f"{counted(exemplars, 'exemplar')} cannot tell strangers at a rate of {rate:g}: "
+            f"{math.ceil(1 / rate) - 1} are needed in all; until then everything is known or unsure",
             stacklevel=3,
         )
 

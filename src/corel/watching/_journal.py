@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from corel._errors import ArgumentError
 from corel._io.lines import append_lines, append_text, read_lines
+from corel._io.regular import open_regular
 from corel._terminal import encodable, exported
 from corel.watching._appearing import File
 
@@ -50,6 +51,10 @@ class Row(NamedTuple):
     log10_capital: float
     alarm: bool
     note: str
+
+
+HEAD = 256  # bytes
+HEADER = (",".join(Row._fields) + "\n").encode()
 
 
 def state_of(out: Path) -> Path:
@@ -93,6 +98,7 @@ class Journal:
         self.last: Line = {}  # the last batch
         self.ran: set[str] = set()  # files of the last batch whose command was run
         self._rows_failed = False  # whether the last write of rows raised, as on a full disk
+        self._refuse_other_rows()
         try:
             for line in read_lines(self.path):
                 self._replay(line)
@@ -147,6 +153,15 @@ class Journal:
                 self.last, self.ran = line, set()
             case _:
                 raise self._foreign()
+
+    def _refuse_other_rows(self) -> None:
+        """Rows are appended to those of a watch, and to no other file."""
+        if not self.out.exists():
+            return
+        with open_regular(self.out) as file:
+            start = file.read(HEAD)
+        if start and not start.startswith(HEADER if self.out.suffix.lower() == ".csv" else b'{"time": '):
+            raise ValueError(f"{self.out} does not hold rows of a watch; name another --out")
 
     def _foreign(self) -> ValueError:
         return ValueError(f"{self.path} is not the state of a watch; name another --out")
