@@ -178,3 +178,14 @@ def test_a_fitted_estimator_keeps_the_background_it_was_fitted_with() -> None:
     before = one.score_samples(z)
     background += 100
     np.testing.assert_array_equal(other.score_samples(z), before)
+
+
+@pytest.mark.parametrize("method", ["count", "contrast"])
+def test_a_radius_without_neighbors_is_warned_of(method: Any) -> None:
+    rng = np.random.default_rng(0)
+    exemplars, background = rng.normal(size=(60, 32)), rng.normal(size=(200, 32))
+    model = OneClass(method=method, background=background).fit(exemplars)
+    with pytest.warns(UserWarning, match="no two exemplars are within the radius 2 of each other"):
+        assert (model.predict(exemplars + 100) == 1).all()
+    wider = OneClass(method=method, background=background, radius=40.0).fit(exemplars)
+    assert (wider.predict(exemplars + 100) == -1).all()

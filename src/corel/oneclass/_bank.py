@@ -179,6 +179,11 @@ class ClassBank:
         growths = np.repeat(self._growths(divisors), self.sizes)
         return np.asarray(_cpu.combine(peers, scales * growths, True) + self._mean_constant)
 
+    @property
+    def are_apart(self) -> bool:
+        """Whether no exemplar has another of its class within the radius, in any branch: then all are the same."""
+        return len(self.exemplars) > 1 and not self._standing.masses.any()
+
     def p_values(self, z: Latents, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
         """Exact full-conformal p-values `[n, C]`, as `assess` gives them."""
         return self.assess(z, ties, seed).p_values

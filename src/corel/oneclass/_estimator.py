@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -124,6 +125,12 @@ class OneClass(OutlierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """+1 in class, −1 out; in-class points are rejected at most at `rate`."""
         check_support(self.rate, [len(self._bank.exemplars)])
+        if self._bank.are_apart:
+            warnings.warn(
+                f"no two exemplars are within the radius {self.radius:g} of each other, so nothing will be rejected. "
+                "Choose a radius that fits the latents, such as their mean death time (corel.persistence.death_times).",
+                stacklevel=2,
+            )
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def p_values(self, X: ArrayLike, ties: Ties = "conservative", seed: Seed = None) -> Doubles:
