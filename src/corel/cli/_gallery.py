@@ -94,6 +94,7 @@ def enroll(
         done = opened.enroll(None if by_folder else name, source, strict=strict, progress=not quiet)
         if not quiet:
             remark_on_small_photos(opened.backbone, source)
+        plain = 0 if quiet or as_json else opened.plain
     if as_json:
         skipped = [asdict(each) for each in done.skipped]
         _print_json(added=done.added, duplicates=done.duplicates, skipped=skipped, elsewhere=done.elsewhere)
@@ -108,6 +109,14 @@ def enroll(
         typer.echo(f"{each}: {count:,} new")
     if done.duplicates and not quiet:
         typer.echo(f"{done.duplicates:,} already there, skipped")
+    _remark_on_plain_exemplars(plain)
+
+
+def _remark_on_plain_exemplars(count: int) -> None:
+    """Say that what is enrolled is let pass: with one black frame among the exemplars, black frames are."""
+    if count:
+        like = counted(count, "exemplar") + (" looks" if count == 1 else " look")
+        console().print(f"{like} like blank or noise frames, so such images are let pass from now on", markup=False)
 
 
 def score(

@@ -38,6 +38,11 @@ class BlankTest:
         """Look at images as if they were enrolled."""
         return cls.of(map(thumbnail, values))
 
+    @property
+    def plain(self) -> int:
+        """How many exemplars fail a limit."""
+        return int((self.exemplars > 0).any(axis=1).sum())
+
     def photographic(self, values: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Say which images ``[n, s, s, 3]`` show something or are like an exemplar; blank and noise frames do not."""
         lacks = images.measure_lacks(values)

@@ -334,12 +334,20 @@ class Gallery:
     def _half(self) -> int:
         return max(1, self.different // 2)
 
+    @property
+    def plain(self) -> int:
+        """How many exemplars, of at most 400, are blank, flat or noise frames by the limits: such are let pass."""
+        return self._blank_test().plain
+
     def _photographic(self, values: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Tell images from frames without a subject; None for vectors."""
+        return self._blank_test().photographic(values) if values.ndim == 4 else None
+
+    def _blank_test(self) -> BlankTest:
         version = self._store.version()
         if self._blanks is None or self._blanks[0] != version:
             self._blanks = version, BlankTest.of(self._store.thumbnails(BlankTest.SAMPLE))
-        return self._blanks[1].photographic(values) if values.ndim == 4 else None
+        return self._blanks[1]
 
     def recognize(
         self, images: Any, rate: float = 0.05, confidence: float | None = None, *, strict: bool = False
