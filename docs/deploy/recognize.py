@@ -6,6 +6,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
+RATE = 0.05  # of known images that may be called strangers
 address, *photos = sys.argv[1:]
 boundary = "a-line-that-is-in-no-photo"
 body = b""
@@ -19,6 +20,9 @@ request = urllib.request.Request(f"{address}/v1/score", body + f"--{boundary}--\
 with urllib.request.urlopen(request) as response:
     scores = json.load(response)
 for image in scores["images"]:
-    likeliest = max(range(len(scores["classes"])), key=image["likeness"].__getitem__)
-    verdict = scores["classes"][likeliest] if image["known"] > 0.05 else "stranger"
-    print(f"{image['name']}: {verdict} (p {image['known']:.3f})")
+    ranked = sorted(zip(image["likeness"], image["p_values"], scores["classes"], strict=True), reverse=True)
+    possible = [name for _, p_value, name in ranked if p_value > RATE] or [ranked[0][2]]
+    verdict = "stranger" if image["known"] <= RATE else " or ".join(possible)
+    print(f"{image['name']}: {verdict if image['photographic'] else 'not a photograph'} (p {image['known']:.3f})")
+for photo in scores["skipped"]:
+    print(f"{photo['name']}: {photo['reason']}")

@@ -188,14 +188,21 @@ def test_the_description_of_the_api_names_every_route(server: Server) -> None:
     assert "images" in json.dumps(described["paths"]["/v1/score"]["post"]["requestBody"])
 
 
-def test_the_program_in_the_documentation_runs(server: Server, tmp_path: Path) -> None:
-    for name, content in (picture("red", 1), picture("blue", 1)):
+def test_the_program_in_the_documentation_decides_as_the_library_does(
+    start: Callable[..., Server], gallery: Path, encoder: Path, tmp_path: Path
+) -> None:
+    names = ["red-1.png", "blue-1.png", "broken.png"]
+    for name, content in (picture("red", 1), picture("blue", 1), ("broken.png", b"no image")):
         (tmp_path / name).write_bytes(content)
     program = Path(__file__).parents[2] / "docs" / "deploy" / "recognize.py"
-    asked = [sys.executable, str(program), server.url, str(tmp_path / "red-1.png"), str(tmp_path / "blue-1.png")]
+    asked = [sys.executable, str(program), start(gallery).url, *(str(tmp_path / name) for name in names)]
     said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert said[0].startswith("red-1.png: ")
-    assert said[1].startswith("blue-1.png: ")
+    with Gallery.open(gallery, encoder) as opened:
+        for line, name in zip(said, names[:2], strict=False):
+            (found,) = opened.recognize(tmp_path / name)
+            expected = " or ".join(found.classes) if found.verdict in ("known", "unsure") else found.verdict
+            assert line == f"{name}: {expected} (p {found.p_value:.3f})"
+    assert said[2].startswith("broken.png: is no ")
 
 
 def test_numbers_for_prometheus(server: Server) -> None:

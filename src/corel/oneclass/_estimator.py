@@ -128,7 +128,7 @@ class OneClass(OutlierMixin, BaseEstimator):
         if self._bank.are_apart:
             warnings.warn(
                 f"no two exemplars are within the radius {self.radius:g} of each other, so nothing will be rejected. "
-                "Choose a radius that fits the latents, such as their mean death time (corel.persistence.death_times).",
+                "Choose a radius that fits the latents, such as their mean death time (corel.death_times).",
                 stacklevel=2,
             )
         return np.where(self.decision_function(X) < 0, -1, 1)
