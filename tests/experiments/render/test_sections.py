@@ -350,7 +350,7 @@ def test_costs_show_the_default_score_the_spread_of_rounds_and_both_times_of_top
     monkeypatch.setattr(speed, "BENCHMARKS", tmp_path)
     shown = speed.costs()
     assert "| plain eager float32: 44 ms (1.1×, rounds 0.95 to 2.1) |" in shown
-    assert "(warm, as above: 0.25 ms) | 0.9 ms |" in shown
+    assert "(alone, as above, on the Xeon: 0.25 ms) | 0.9 ms |" in shown
     assert "10 classes of 120: count, no p-values | 70 ms |" in shown
     assert "| – the default: cosine with p-values | 800 ms |" in shown
 
