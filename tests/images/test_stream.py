@@ -319,3 +319,8 @@ def test_large_images_come_in_smaller_batches() -> None:
     paths = (Image.fromarray(COLOR[i % 10]) for i in range(100))
     assert [len(batch) for batch in stream(paths, Preparation(97))] == [64, 36]
     assert [len(batch) for batch in stream(iter([COLOR[0]] * 100), Preparation(96))] == [100]
+
+
+def test_no_rows_are_an_error_as_no_images_are() -> None:
+    with pytest.raises(images.EmptySourceError, match="has no rows; give at least one"):
+        stream(np.empty((0, 3), np.float32), Rows(3))

@@ -123,6 +123,8 @@ def stream(
     if isinstance(preparation, Rows):
         rows = read_rows(source, preparation, split, labeled=labeled)
         _need_labels(rows.labels is not None or not labeled, rows.source)
+        if not len(rows.values):
+            raise EmptySourceError(f"{rows.source} has no rows; give at least one")
         classes = () if rows.labels is None else rows.labels.classes
         return Stream(_row_batches(rows, batch_size), rows.source, len(rows.values), shown, classes)
     if isinstance(source, Iterator) and not hasattr(source, "read"):
