@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import math
@@ -77,6 +78,8 @@ def train(
     # Processes on a CPU find each other only if accelerate is told that there is nothing better. Precision is ours to
     # choose: a mixed precision set for `accelerate launch` would scale the loss and not the optimizer.
     accelerator = Accelerator(cpu=not _has_accelerator(), mixed_precision="no")
+    if accelerator.num_processes > 1:
+        _part_at_exit()
     values, source = _values(images)
     items = torch.from_numpy(np.require(values, requirements=["C", "W"]))
     data = {"source": source, "items": len(items), "sha256": hashlib.sha256(items.numpy().data).hexdigest()}
@@ -181,6 +184,17 @@ def _finish(objective: Objective, run: Run, items: Tensor, source: str) -> Backb
         network.cpu(), config.objective, config.eta, config.p, config.shaped, deaths.numpy(), background, metadata,
         pooled_background=pooled,
     )  # fmt: skip
+
+
+@functools.cache
+def _part_at_exit() -> None:
+    """End the group of processes before the interpreter ends: threads of an open one may abort it then."""
+    atexit.register(_part)
+
+
+def _part() -> None:
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def _has_accelerator() -> bool:
